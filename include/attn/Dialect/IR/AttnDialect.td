@@ -1,0 +1,34 @@
+//===- AttnDialect.td - the dialect and its op base class --*- tablegen -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_DIALECT_IR_ATTNDIALECT_TD
+#define ATTN_DIALECT_IR_ATTNDIALECT_TD
+include "mlir/IR/OpBase.td"
+include "mlir/IR/DialectBase.td"
+
+def Attn_Dialect : Dialect {
+  let name = "attn";
+  let cppNamespace = "::attn";
+  let summary = "attention models, from named operations down to tiled loops";
+  let description = [{
+    One dialect, three levels. *Graph*: operations a person recognises from the
+    literature (`attn.linear`, `attn.scores`, `attn.softmax`, ...). *Fused*: one
+    `attn.attention` or `attn.fused_linear` a kernel, with regions for what is
+    element-wise. *Tiled*: FlashAttention loops over values of type `!attn.tile`.
+
+    Sizes carry the same letters everywhere: B batch, H query heads, G key/value
+    heads, N queries, M keys, D head size, S sequence.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+class Attn_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Attn_Dialect, mnemonic, traits>;
+#endif // ATTN_DIALECT_IR_ATTNDIALECT_TD
