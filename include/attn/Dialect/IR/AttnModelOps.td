@@ -22,7 +22,7 @@ def Attn_WeightOp : Attn_Op<"weight", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
       AnyAttrOf<[Attn_SourceAttr, Attn_ValueAttr, Attn_ConcatAttr, Attn_PackAttr]>:$recipe, TypeAttrOf<AnyRankedTensor>:$type);
-  let assemblyFormat = "$sym_name $recipe attr-dict `:` $type";
+  let assemblyFormat = "$sym_name custom<TypelessAttr>($recipe) attr-dict `:` $type";
   let hasVerifier = 1;
 }
 

@@ -77,7 +77,7 @@ def Attn_MaskOp : Attn_GraphOp<"mask", [AllTypesMatch<["scores", "result"]>]> {
                        AnyAttrOf<[Attn_CausalAttr, Attn_WindowAttr, Attn_KeyLengthsAttr, Attn_KeyPaddingAttr, Attn_DenseMaskAttr]>:$rule,
                        Optional<AnyRankedTensor>:$operand);
   let results = (outs Attn_FloatTensorOfRank<[4]>:$result);
-  let assemblyFormat = "$scores `by` $rule (`(` $operand^ `:` type($operand) `)`)? attr-dict `:` type($scores)";
+  let assemblyFormat = "$scores `by` custom<TypelessAttr>($rule) (`(` $operand^ `:` type($operand) `)`)? attr-dict `:` type($scores)";
   let hasVerifier = 1;
 }
 

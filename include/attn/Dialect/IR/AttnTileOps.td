@@ -105,7 +105,7 @@ def Attn_TileMixOp : Attn_TileOp<"tile_mix", [AllTypesMatch<["carry", "result"]>
   let hasVerifier = 1;
 }
 
-def Attn_TileFinishOp : Attn_TileOp<"tile_finish"> {
+def Attn_TileFinishOp : Attn_TileOp<"tile_finish", [AllTypesMatch<["sum", "maximum"]>]> {
   let summary = "o[i, :] / l[i], zero where l is 0; lse[i] = m[i] * scale * ln 2 + ln l[i], -inf where l is 0";
   let arguments = (ins Attn_Tile2D:$accumulator, Attn_Tile1D:$sum, Attn_Tile1D:$maximum, Index:$rows, F32Attr:$scale);
   let results = (outs AnyRankedTensor:$result, Optional<AnyRankedTensor>:$lse);
