@@ -1,0 +1,60 @@
+// A Transformer encoder block of width 256, 4 heads, feed-forward width 1024, with post-normalisation and ReLU.
+// y = Norm(x + Attention(x)); z = Norm(y + FeedForward(y)), as in "Attention Is All You Need".
+// The weights come from weights.safetensors beside this file (make_weights.py writes one).
+attn.dim @batch range(1, 64)
+attn.dim @sequence range(1, 4096)
+attn.weight @query_weight #attn.source<"weights.safetensors", "query.weight"> : tensor<256x256xf32>
+attn.weight @query_bias #attn.source<"weights.safetensors", "query.bias"> : tensor<256xf32>
+attn.weight @key_weight #attn.source<"weights.safetensors", "key.weight"> : tensor<256x256xf32>
+attn.weight @key_bias #attn.source<"weights.safetensors", "key.bias"> : tensor<256xf32>
+attn.weight @value_weight #attn.source<"weights.safetensors", "value.weight"> : tensor<256x256xf32>
+attn.weight @value_bias #attn.source<"weights.safetensors", "value.bias"> : tensor<256xf32>
+attn.weight @output_weight #attn.source<"weights.safetensors", "output.weight"> : tensor<256x256xf32>
+attn.weight @output_bias #attn.source<"weights.safetensors", "output.bias"> : tensor<256xf32>
+attn.weight @up_weight #attn.source<"weights.safetensors", "up.weight"> : tensor<1024x256xf32>
+attn.weight @up_bias #attn.source<"weights.safetensors", "up.bias"> : tensor<1024xf32>
+attn.weight @down_weight #attn.source<"weights.safetensors", "down.weight"> : tensor<256x1024xf32>
+attn.weight @down_bias #attn.source<"weights.safetensors", "down.bias"> : tensor<256xf32>
+attn.weight @norm1_gamma #attn.source<"weights.safetensors", "norm1.gamma"> : tensor<256xf32>
+attn.weight @norm1_beta #attn.source<"weights.safetensors", "norm1.beta"> : tensor<256xf32>
+attn.weight @norm2_gamma #attn.source<"weights.safetensors", "norm2.gamma"> : tensor<256xf32>
+attn.weight @norm2_beta #attn.source<"weights.safetensors", "norm2.beta"> : tensor<256xf32>
+
+func.func @block(%x: tensor<?x?x256xf32> {attn.name = "x", attn.dims = ["batch", "sequence", ""]})
+    -> (tensor<?x?x256xf32> {attn.name = "y", attn.dims = ["batch", "sequence", ""]}) {
+  %w_query = attn.weight_ref @query_weight : tensor<256x256xf32>
+  %b_query = attn.weight_ref @query_bias : tensor<256xf32>
+  %w_key = attn.weight_ref @key_weight : tensor<256x256xf32>
+  %b_key = attn.weight_ref @key_bias : tensor<256xf32>
+  %w_value = attn.weight_ref @value_weight : tensor<256x256xf32>
+  %b_value = attn.weight_ref @value_bias : tensor<256xf32>
+  %w_output = attn.weight_ref @output_weight : tensor<256x256xf32>
+  %b_output = attn.weight_ref @output_bias : tensor<256xf32>
+  %w_up = attn.weight_ref @up_weight : tensor<1024x256xf32>
+  %b_up = attn.weight_ref @up_bias : tensor<1024xf32>
+  %w_down = attn.weight_ref @down_weight : tensor<256x1024xf32>
+  %b_down = attn.weight_ref @down_bias : tensor<256xf32>
+  %norm1_gamma = attn.weight_ref @norm1_gamma : tensor<256xf32>
+  %norm1_beta = attn.weight_ref @norm1_beta : tensor<256xf32>
+  %norm2_gamma = attn.weight_ref @norm2_gamma : tensor<256xf32>
+  %norm2_beta = attn.weight_ref @norm2_beta : tensor<256xf32>
+  %query = attn.linear %x, %w_query bias(%b_query) : tensor<?x?x256xf32>, tensor<256x256xf32>, tensor<256xf32> -> tensor<?x?x256xf32>
+  %query_heads = attn.split_heads %query heads(4) layout(bshd) : tensor<?x?x256xf32> -> tensor<?x?x4x64xf32>
+  %key = attn.linear %x, %w_key bias(%b_key) : tensor<?x?x256xf32>, tensor<256x256xf32>, tensor<256xf32> -> tensor<?x?x256xf32>
+  %key_heads = attn.split_heads %key heads(4) layout(bshd) : tensor<?x?x256xf32> -> tensor<?x?x4x64xf32>
+  %value = attn.linear %x, %w_value bias(%b_value) : tensor<?x?x256xf32>, tensor<256x256xf32>, tensor<256xf32> -> tensor<?x?x256xf32>
+  %value_heads = attn.split_heads %value heads(4) layout(bshd) : tensor<?x?x256xf32> -> tensor<?x?x4x64xf32>
+  %scores = attn.scores %query_heads, %key_heads layout(bshd) : tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32> -> tensor<?x4x?x?xf32>
+  %weights = attn.softmax %scores : tensor<?x4x?x?xf32> -> tensor<?x4x?x?xf32>
+  %heads = attn.mix %weights, %value_heads layout(bshd) : tensor<?x4x?x?xf32>, tensor<?x?x4x64xf32> -> tensor<?x?x4x64xf32>
+  %merged = attn.merge_heads %heads layout(bshd) : tensor<?x?x4x64xf32> -> tensor<?x?x256xf32>
+  %projected = attn.linear %merged, %w_output bias(%b_output) : tensor<?x?x256xf32>, tensor<256x256xf32>, tensor<256xf32> -> tensor<?x?x256xf32>
+  %sum1 = arith.addf %x, %projected : tensor<?x?x256xf32>
+  %y1 = attn.layer_norm %sum1, %norm1_gamma, %norm1_beta epsilon(1.0e-5) : tensor<?x?x256xf32>, tensor<256xf32>, tensor<256xf32>
+  %up = attn.linear %y1, %w_up bias(%b_up) : tensor<?x?x256xf32>, tensor<1024x256xf32>, tensor<1024xf32> -> tensor<?x?x1024xf32>
+  %active = attn.relu %up : tensor<?x?x1024xf32>
+  %down = attn.linear %active, %w_down bias(%b_down) : tensor<?x?x1024xf32>, tensor<256x1024xf32>, tensor<256xf32> -> tensor<?x?x256xf32>
+  %sum2 = arith.addf %y1, %down : tensor<?x?x256xf32>
+  %z = attn.layer_norm %sum2, %norm2_gamma, %norm2_beta epsilon(1.0e-5) : tensor<?x?x256xf32>, tensor<256xf32>, tensor<256xf32>
+  return %z : tensor<?x?x256xf32>
+}
