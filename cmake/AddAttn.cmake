@@ -16,6 +16,7 @@
 #
 #===-----------------------------------------------------------------------===#
 
+include(AttnPch)
 include(AttnRuntimeBitcode)
 
 # All that mlir-tblgen writes; each library waits for it.
@@ -69,7 +70,6 @@ function(add_attn_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   _attn_setup_target(${name})
-  attn_use_pch(${name})
   target_link_libraries(${name} PRIVATE attn_mlir ${ARG_LINK_LIBS})
   set_property(GLOBAL APPEND PROPERTY ATTN_TOOLS ${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -80,7 +80,6 @@ function(add_attn_unittest name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
   _attn_setup_target(${name})
-  attn_use_pch(${name})
   target_link_libraries(${name} PRIVATE attn_mlir ${ARG_LINK_LIBS}
                                         GTest::gmock GTest::gtest_main)
   set_target_properties(
@@ -140,9 +139,4 @@ function(add_attn_subdirectories)
       add_subdirectory(${dir})
     endif()
   endforeach()
-endfunction()
-
-# Filled in when ATTN_PCH is on.
-function(attn_use_pch name)
-
 endfunction()

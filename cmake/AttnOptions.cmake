@@ -18,8 +18,13 @@
 # --- ccache and lld: faster, never needed.
 find_program(ATTN_CCACHE ccache)
 if(ATTN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${ATTN_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ATTN_CCACHE})
+  set(_launcher ${ATTN_CCACHE})
+  if(ATTN_PCH AND NOT DEFINED ENV{CCACHE_SLOPPINESS})
+    # Without it ccache does not cache what uses a precompiled header.
+    set(_launcher env CCACHE_SLOPPINESS=pch_defines,time_macros ${_launcher})
+  endif()
+  set(CMAKE_C_COMPILER_LAUNCHER ${_launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${_launcher})
 endif()
 find_program(ATTN_LLD NAMES ld.lld HINTS ${LLVM_TOOLS_BINARY_DIR}
              NO_DEFAULT_PATH)
