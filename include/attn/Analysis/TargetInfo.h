@@ -1,0 +1,63 @@
+//===- TargetInfo.h - what the schedules must know of a CPU ----*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// One table, one row a target. Everything that a schedule derives (register
+// tiles, cache blocks) is a formula over these numbers, and everything that
+// code generation must agree on (triple, Halide's and LLVM's feature names, the
+// CPU features to check at run time) stands in the same row.
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_ANALYSIS_TARGETINFO_H
+#define ATTN_ANALYSIS_TARGETINFO_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+
+namespace attn {
+
+/// A target that kernels are compiled for.
+struct TargetInfo {
+  /// What a user writes: `--target=x86-64-v3`.
+  llvm::StringRef name;
+  /// Ends the symbols of the variant's kernels: `attention_0__v3`.
+  llvm::StringRef symbolSuffix;
+  /// LLVM's triple.
+  llvm::StringRef triple;
+  /// Halide's target without the features that every kernel has in common
+  /// (no_runtime, no_asserts, ...).
+  llvm::StringRef halideTarget;
+  /// LLVM's CPU and feature string, for host code and function attributes.
+  llvm::StringRef llvmCpu, llvmFeatures;
+
+  int64_t vectorBytes;
+  int64_t vectorRegisters;
+  /// Multiply-adds that start in a cycle, and cycles until one is done: their
+  /// product is the number of independent sums that keep the units busy.
+  int64_t fmaPorts, fmaLatency;
+  /// Whether a multiply-add is one instruction. If not, the product needs a
+  /// register of its own.
+  bool fusedMultiplyAdd;
+  /// Data caches of a core.
+  int64_t l1Bytes, l2Bytes;
+
+  /// Bits of attn-c/cpu.h that must be present at run time.
+  uint32_t cpuFeatures;
+
+  /// f32 lanes of a vector.
+  int64_t f32Lanes() const { return vectorBytes / 4; }
+};
+
+/// All targets, from the least to the most demanding one of each architecture.
+llvm::ArrayRef<TargetInfo> allTargets();
+
+/// The target of that name, or null. For the message: `targetNames()`.
+const TargetInfo *lookupTarget(llvm::StringRef name);
+
+/// "x86-64-v2, x86-64-v3, ..." for messages.
+std::string targetNames();
+
+} // namespace attn
+
+#endif // ATTN_ANALYSIS_TARGETINFO_H
