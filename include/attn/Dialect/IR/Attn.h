@@ -31,4 +31,16 @@
 #define GET_OP_CLASSES
 #include "attn/Dialect/IR/AttnOps.h.inc"
 
+namespace attn {
+
+/// Where the sequence and the heads lie in a tensor of rank 4.
+inline unsigned sequenceDim(Layout layout) {
+  return layout == Layout::BSHD ? 1 : 2;
+}
+inline unsigned headDim(Layout layout) {
+  return layout == Layout::BSHD ? 2 : 1;
+}
+
+} // namespace attn
+
 #endif // ATTN_DIALECT_IR_ATTN_H

@@ -20,6 +20,10 @@ def Attn_Dialect : Dialect {
     Sizes carry the same letters everywhere: B batch, H query heads, G key/value
     heads, N queries, M keys, D head size, S sequence.
   }];
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;

@@ -17,7 +17,7 @@ def Attn_FloatLike : AnyTypeOf<[F16, BF16, F32, F64, Attn_FloatTensor]>;
 // Every graph op is pure and reports the sizes of its result in terms of its operands.
 class Attn_GraphOp<string mnemonic, list<Trait> traits = []>
     : Attn_Op<mnemonic, !listconcat(traits, [Pure,
-        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface>])>;
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>])>;
 
 def Attn_LinearOp : Attn_GraphOp<"linear"> {
   let summary = "linear layer, y = x W^T + b";

@@ -1,0 +1,35 @@
+//===- AttnAsm.h - custom assembly of the dialect -*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_DIALECT_IR_ATTNASM_H
+#define ATTN_LIB_DIALECT_IR_ATTNASM_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpImplementation.h"
+
+namespace attn {
+
+/// `custom<F32>`, `custom<F64>`: a number without its type. Every value keeps
+/// its bits: infinities, NaNs and what decimal digits cannot say are printed
+/// in hexadecimal.
+mlir::ParseResult parseF32(mlir::OpAsmParser &parser,
+                           mlir::FloatAttr &attribute);
+void printF32(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+              mlir::FloatAttr attribute);
+mlir::ParseResult parseF64(mlir::OpAsmParser &parser,
+                           mlir::FloatAttr &attribute);
+void printF64(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+              mlir::FloatAttr attribute);
+
+/// `custom<TypelessAttr>`: an attribute of this dialect without `#attn.`. With
+/// the prefix the parser would take a following `: type` for the type of the
+/// attribute.
+mlir::ParseResult parseTypelessAttr(mlir::OpAsmParser &parser,
+                                    mlir::Attribute &attribute);
+void printTypelessAttr(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                       mlir::Attribute attribute);
+
+} // namespace attn
+
+#endif // ATTN_LIB_DIALECT_IR_ATTNASM_H

@@ -1,0 +1,119 @@
+//===- AttnAttrs.cpp - masks, recipes, schedules, key ranges -*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "attn/Dialect/IR/Attn.h"
+
+#include "AttnAsm.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+#include "attn/Dialect/IR/AttnEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "attn/Dialect/IR/AttnAttrs.cpp.inc"
+
+void AttnDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "attn/Dialect/IR/AttnAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Assembly without the `#attn.` prefix
+//===----------------------------------------------------------------------===//
+
+ParseResult attn::parseTypelessAttr(OpAsmParser &parser, Attribute &attribute) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef mnemonic;
+  OptionalParseResult known =
+      generatedAttributeParser(parser, &mnemonic, Type(), attribute);
+  if (known.has_value())
+    return *known;
+  return parser.emitError(loc)
+         << "expected an attribute of the attn dialect without its prefix, "
+            "such as causal<top_left>, got '"
+         << mnemonic << "'";
+}
+
+void attn::printTypelessAttr(OpAsmPrinter &printer, Operation *,
+                             Attribute attribute) {
+  (void)generatedAttributePrinter(attribute, printer);
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t left, int64_t right, Alignment) {
+  for (auto [side, keys] : {std::pair("left", left), {"right", right}})
+    if (keys < -1)
+      return emitError() << "expected " << side
+                         << " >= -1 (because it counts keys, and -1 leaves the "
+                            "side unbounded), got "
+                         << keys;
+  return success();
+}
+
+/// Each of a schedule's factors counts something that must be there.
+static LogicalResult
+verifyFactors(function_ref<InFlightDiagnostic()> emitError,
+              ArrayRef<std::pair<StringRef, int64_t>> factors) {
+  for (auto [name, value] : factors)
+    if (value < 1)
+      return emitError() << "expected " << name << " >= 1, got " << value;
+  return success();
+}
+
+LogicalResult
+FlashScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                          int64_t vector, int64_t keyUnroll,
+                          int64_t valueUnroll) {
+  return verifyFactors(emitError, {{"vector", vector},
+                                   {"key_unroll", keyUnroll},
+                                   {"value_unroll", valueUnroll}});
+}
+
+LogicalResult
+LinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                           int64_t vector, int64_t mr, int64_t nr, int64_t kc,
+                           int64_t mb) {
+  if (failed(verifyFactors(
+          emitError, {{"vector", vector}, {"mr", mr}, {"nr", nr}, {"mb", mb}})))
+    return failure();
+  if (kc < 0)
+    return emitError() << "expected kc >= 0 (because 0 stands for a K that is "
+                          "not blocked), got "
+                       << kc;
+  return success();
+}
+
+LogicalResult
+RowwiseScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                            int64_t vector, int64_t rows) {
+  return verifyFactors(emitError, {{"vector", vector}, {"rows", rows}});
+}
+
+LogicalResult
+KeyRangesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                      AffineMapAttr begin, AffineMapAttr fullBegin,
+                      AffineMapAttr fullEnd, AffineMapAttr end, bool, bool) {
+  for (auto [name, attribute] : {std::pair("begin", begin),
+                                 {"full_begin", fullBegin},
+                                 {"full_end", fullEnd},
+                                 {"end", end}}) {
+    AffineMap map = attribute.getValue();
+    if (map.getNumDims() != 2 || map.getNumSymbols() != 2)
+      return emitError() << "expected a map (i0, i1)[N, M] for " << name
+                         << ", got " << attribute;
+    if (map.getNumResults() == 0)
+      return emitError() << "expected at least one bound for " << name
+                         << ", got " << attribute;
+  }
+  return success();
+}
