@@ -7,6 +7,9 @@
 #include "attn/Dialect/IR/Attn.h"
 
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <charconv>
 
 using namespace mlir;
 using namespace attn;
@@ -32,12 +35,59 @@ ParseResult attn::parseF64(OpAsmParser &parser, FloatAttr &attribute) {
   return parseFloatAttr(parser, parser.getBuilder().getF64Type(), attribute);
 }
 
+/// The fewest decimal digits that parse to the same bits, in the form that
+/// MLIR's lexer takes for a number (it wants a point); hexadecimal for what has
+/// no digits.
+template <typename T>
+static void printShortest(OpAsmPrinter &printer, APFloat value, T number) {
+  if (!value.isFinite()) {
+    printer << "0x"
+            << llvm::toString(value.bitcastToAPInt(), /*Radix=*/16,
+                              /*Signed=*/false);
+    return;
+  }
+  char buffer[64];
+  auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), number);
+  (void)error; // 64 characters hold any double.
+  StringRef digits(buffer, end - buffer);
+  auto [mantissa, exponent] = digits.split('e');
+  printer << mantissa;
+  if (!mantissa.contains('.'))
+    printer << ".0";
+  if (!exponent.empty())
+    printer << 'e' << exponent;
+}
+
 void attn::printF32(OpAsmPrinter &printer, Operation *, FloatAttr attribute) {
-  printer.printFloat(attribute.getValue());
+  APFloat value = attribute.getValue();
+  printShortest(printer, value, value.convertToFloat());
 }
 
 void attn::printF64(OpAsmPrinter &printer, Operation *, FloatAttr attribute) {
-  printer.printFloat(attribute.getValue());
+  APFloat value = attribute.getValue();
+  printShortest(printer, value, value.convertToDouble());
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+ParseResult attn::parseLayout(OpAsmParser &parser, LayoutAttr &attribute) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Layout> layout = symbolizeLayout(keyword);
+  if (!layout)
+    return parser.emitError(loc)
+           << "expected a layout, bshd or bhsd, got '" << keyword << "'";
+  attribute = LayoutAttr::get(parser.getContext(), *layout);
+  return success();
+}
+
+void attn::printLayout(OpAsmPrinter &printer, Operation *,
+                       LayoutAttr attribute) {
+  printer << stringifyLayout(attribute.getValue());
 }
 
 //===----------------------------------------------------------------------===//

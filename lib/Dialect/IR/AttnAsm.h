@@ -5,8 +5,7 @@
 #ifndef ATTN_LIB_DIALECT_IR_ATTNASM_H
 #define ATTN_LIB_DIALECT_IR_ATTNASM_H
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/OpImplementation.h"
+#include "attn/Dialect/IR/Attn.h"
 
 namespace attn {
 
@@ -21,6 +20,11 @@ mlir::ParseResult parseF64(mlir::OpAsmParser &parser,
                            mlir::FloatAttr &attribute);
 void printF64(mlir::OpAsmPrinter &printer, mlir::Operation *op,
               mlir::FloatAttr attribute);
+
+/// `custom<Layout>`: `bshd` or `bhsd`, without the brackets of the attribute.
+mlir::ParseResult parseLayout(mlir::OpAsmParser &parser, LayoutAttr &attribute);
+void printLayout(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                 LayoutAttr attribute);
 
 /// `custom<TypelessAttr>`: an attribute of this dialect without `#attn.`. With
 /// the prefix the parser would take a following `: type` for the type of the

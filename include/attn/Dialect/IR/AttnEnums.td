@@ -17,7 +17,7 @@ def Attn_Layout : Attn_I32Enum<"Layout", "order of the dimensions of a head-spli
     I32EnumCase<"BHSD", 1, "bhsd">, // (B, H, S, D), what frameworks transpose to
   ]>;
 def Attn_LayoutAttr : EnumAttr<Attn_Dialect, Attn_Layout, "layout"> {
-  let assemblyFormat = "$value";
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def Attn_Alignment : Attn_I32Enum<"Alignment", "which key the diagonal of query 0 points at", [

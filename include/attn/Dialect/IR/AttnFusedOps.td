@@ -28,7 +28,7 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove]> {
   let regions = (region AnyRegion:$combine, AnyRegion:$score, AnyRegion:$mask, AnyRegion:$values);
   let assemblyFormat = [{
     $query `,` $key `,` $value `scale` `(` $scale `:` type($scale) `)`
-    (`capture` `(` $captures^ `:` type($captures) `)`)? `layout` `(` $layout `)` (`key_ranges` $key_ranges^)?
+    (`capture` `(` $captures^ `:` type($captures) `)`)? `layout` `(` custom<Layout>($layout) `)` (`key_ranges` $key_ranges^)?
     (`combine` $combine^)? (`score` $score^)? (`mask` $mask^)? (`value` $values^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($result) (`,` type($lse)^)?
   }];

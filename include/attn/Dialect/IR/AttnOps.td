@@ -47,7 +47,7 @@ def Attn_SplitHeadsOp : Attn_GraphOp<"split_heads"> {
   let summary = "(B, S, H*D) to (B, S, H, D) or (B, H, S, D)";
   let arguments = (ins Attn_FloatTensorOfRank<[3]>:$input, ConfinedAttr<I64Attr, [IntPositive]>:$heads, Attn_LayoutAttr:$layout);
   let results = (outs Attn_FloatTensorOfRank<[4]>:$result);
-  let assemblyFormat = "$input `heads` `(` $heads `)` `layout` `(` $layout `)` attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input `heads` `(` $heads `)` `layout` `(` custom<Layout>($layout) `)` attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -55,7 +55,7 @@ def Attn_MergeHeadsOp : Attn_GraphOp<"merge_heads"> {
   let summary = "(B, S, H, D) or (B, H, S, D) to (B, S, H*D): concatenates the heads";
   let arguments = (ins Attn_FloatTensorOfRank<[4]>:$input, Attn_LayoutAttr:$layout);
   let results = (outs Attn_FloatTensorOfRank<[3]>:$result);
-  let assemblyFormat = "$input `layout` `(` $layout `)` attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input `layout` `(` custom<Layout>($layout) `)` attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -65,7 +65,7 @@ def Attn_ScoresOp : Attn_GraphOp<"scores"> {
                        Arg<Optional<AnyFloat>, "1 / sqrt(D) where absent">:$scale, Attn_LayoutAttr:$layout);
   let results = (outs Attn_FloatTensorOfRank<[4]>:$result); // (B, H, N, M) for either layout
   let assemblyFormat = [{
-    $query `,` $key (`scale` `(` $scale^ `:` type($scale) `)`)? `layout` `(` $layout `)` attr-dict
+    $query `,` $key (`scale` `(` $scale^ `:` type($scale) `)`)? `layout` `(` custom<Layout>($layout) `)` attr-dict
     `:` type($query) `,` type($key) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -105,7 +105,7 @@ def Attn_MixOp : Attn_GraphOp<"mix"> {
   let description = [{ A weight of exactly zero contributes nothing, even if the value is NaN or infinite. }];
   let arguments = (ins Attn_FloatTensorOfRank<[4]>:$weights, Attn_FloatTensorOfRank<[4]>:$value, Attn_LayoutAttr:$layout);
   let results = (outs Attn_FloatTensorOfRank<[4]>:$result);
-  let assemblyFormat = "$weights `,` $value `layout` `(` $layout `)` attr-dict `:` type($weights) `,` type($value) `->` type($result)";
+  let assemblyFormat = "$weights `,` $value `layout` `(` custom<Layout>($layout) `)` attr-dict `:` type($weights) `,` type($value) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -18,7 +18,7 @@ def Attn_TileLoadOp : Attn_TileOp<"tile_load"> {
   }];
   let arguments = (ins AnyRankedTensor:$tensor, Variadic<Index>:$indices, Index:$rows, DenseI64ArrayAttr:$dims);
   let results = (outs Attn_Tile2D:$result);
-  let assemblyFormat = "$tensor `[` $indices `]` `dims` $dims `rows` `(` $rows `)` attr-dict `:` type($tensor) `->` type($result)";
+  let assemblyFormat = "$tensor `[` $indices `]` `dims` $dims `rows` `(` $rows `)` attr-dict `:` type($tensor) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -26,7 +26,7 @@ def Attn_TileFillOp : Attn_TileOp<"tile_fill"> {
   let summary = "a tile of one value, the start of a running maximum, sum or accumulator";
   let arguments = (ins F32Attr:$value);
   let results = (outs Attn_AnyTile:$result);
-  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let assemblyFormat = "custom<F32>($value) attr-dict `:` qualified(type($result))";
 }
 
 def Attn_TileScoresOp : Attn_TileOp<"tile_scores", [AttrSizedOperandSegments, IsolatedFromAbove]> {
@@ -37,7 +37,7 @@ def Attn_TileScoresOp : Attn_TileOp<"tile_scores", [AttrSizedOperandSegments, Is
   let regions = (region AnyRegion:$combine);
   let assemblyFormat = [{
     $query `,` $key `scale` `(` $scale `:` type($scale) `)` (`at` `(` $position^ `)`)? (`capture` `(` $captures^ `:` type($captures) `)`)?
-    (`combine` $combine^)? attr-dict `:` type($query) `,` type($key) `->` type($result)
+    (`combine` $combine^)? attr-dict `:` qualified(type($query)) `,` qualified(type($key)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -47,7 +47,7 @@ def Attn_TileScoreOp : Attn_TileOp<"tile_score", [AllTypesMatch<["scores", "resu
   let arguments = (ins Attn_Tile2D:$scores, Variadic<Index>:$position, Variadic<AnyType>:$captures);
   let results = (outs Attn_Tile2D:$result);
   let regions = (region AnyRegion:$body);
-  let assemblyFormat = "$scores `at` `(` $position `)` (`capture` `(` $captures^ `:` type($captures) `)`)? $body attr-dict `:` type($scores)";
+  let assemblyFormat = "$scores `at` `(` $position `)` (`capture` `(` $captures^ `:` type($captures) `)`)? $body attr-dict `:` qualified(type($scores))";
   let hasVerifier = 1;
 }
 
@@ -57,7 +57,7 @@ def Attn_TileMaskOp : Attn_TileOp<"tile_mask", [AllTypesMatch<["scores", "result
   let arguments = (ins Attn_Tile2D:$scores, Variadic<Index>:$position, Variadic<AnyType>:$captures);
   let results = (outs Attn_Tile2D:$result);
   let regions = (region AnyRegion:$body);
-  let assemblyFormat = "$scores `at` `(` $position `)` (`capture` `(` $captures^ `:` type($captures) `)`)? $body attr-dict `:` type($scores)";
+  let assemblyFormat = "$scores `at` `(` $position `)` (`capture` `(` $captures^ `:` type($captures) `)`)? $body attr-dict `:` qualified(type($scores))";
   let hasVerifier = 1;
 }
 
@@ -65,7 +65,7 @@ def Attn_TileMaxOp : Attn_TileOp<"tile_max", [AllTypesMatch<["carry", "result"]>
   let summary = "m'[i] = max(m[i], max_j s[i, j])";
   let arguments = (ins Attn_Tile2D:$scores, Attn_Tile1D:$carry);
   let results = (outs Attn_Tile1D:$result);
-  let assemblyFormat = "$scores `,` $carry attr-dict `:` type($scores) `,` type($carry)";
+  let assemblyFormat = "$scores `,` $carry attr-dict `:` qualified(type($scores)) `,` qualified(type($carry))";
   let hasVerifier = 1;
 }
 
@@ -73,7 +73,7 @@ def Attn_TileExpOp : Attn_TileOp<"tile_exp", [AllTypesMatch<["scores", "result"]
   let summary = "p[i, j] = 2^((s[i, j] - m[i]) * scale); scale is log2(e) for a softmax";
   let arguments = (ins Attn_Tile2D:$scores, Attn_Tile1D:$maximum, F32Attr:$scale);
   let results = (outs Attn_Tile2D:$result);
-  let assemblyFormat = "$scores `,` $maximum `scale` `(` custom<F32>($scale) `)` attr-dict `:` type($scores) `,` type($maximum)";
+  let assemblyFormat = "$scores `,` $maximum `scale` `(` custom<F32>($scale) `)` attr-dict `:` qualified(type($scores)) `,` qualified(type($maximum))";
   let hasVerifier = 1;
 }
 
@@ -81,14 +81,14 @@ def Attn_TileRescaleOp : Attn_TileOp<"tile_rescale", [AllTypesMatch<["input", "r
   let summary = "x'[i, ...] = x[i, ...] * 2^((before[i] - after[i]) * scale)";
   let arguments = (ins Attn_AnyTile:$input, Attn_Tile1D:$before, Attn_Tile1D:$after, F32Attr:$scale);
   let results = (outs Attn_AnyTile:$result);
-  let assemblyFormat = "$input `from` $before `to` $after `scale` `(` custom<F32>($scale) `)` attr-dict `:` type($input) `,` type($before)";
+  let assemblyFormat = "$input `from` $before `to` $after `scale` `(` custom<F32>($scale) `)` attr-dict `:` qualified(type($input)) `,` qualified(type($before))";
 }
 
 def Attn_TileSumOp : Attn_TileOp<"tile_sum", [AllTypesMatch<["carry", "result"]>]> {
   let summary = "l'[i] = l[i] + sum_j p[i, j]";
   let arguments = (ins Attn_Tile2D:$weights, Attn_Tile1D:$carry);
   let results = (outs Attn_Tile1D:$result);
-  let assemblyFormat = "$weights `,` $carry attr-dict `:` type($weights) `,` type($carry)";
+  let assemblyFormat = "$weights `,` $carry attr-dict `:` qualified(type($weights)) `,` qualified(type($carry))";
   let hasVerifier = 1;
 }
 
@@ -100,7 +100,7 @@ def Attn_TileMixOp : Attn_TileOp<"tile_mix", [AllTypesMatch<["carry", "result"]>
   let regions = (region AnyRegion:$values);
   let assemblyFormat = [{
     $weights `,` $value `,` $carry (`at` `(` $position^ `)`)? (`capture` `(` $captures^ `:` type($captures) `)`)? (`value` $values^)? attr-dict
-    `:` type($weights) `,` type($value) `,` type($carry)
+    `:` qualified(type($weights)) `,` qualified(type($value)) `,` qualified(type($carry))
   }];
   let hasVerifier = 1;
 }
@@ -111,7 +111,7 @@ def Attn_TileFinishOp : Attn_TileOp<"tile_finish", [AllTypesMatch<["sum", "maxim
   let results = (outs AnyRankedTensor:$result, Optional<AnyRankedTensor>:$lse);
   let assemblyFormat = [{
     $accumulator `,` $sum `,` $maximum `rows` `(` $rows `)` `scale` `(` custom<F32>($scale) `)` attr-dict
-    `:` type($accumulator) `,` type($sum) `->` type($result) (`,` type($lse)^)?
+    `:` qualified(type($accumulator)) `,` qualified(type($sum)) `->` type($result) (`,` type($lse)^)?
   }];
   let hasVerifier = 1;
 }
