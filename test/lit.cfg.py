@@ -12,6 +12,9 @@
 #   %python      the project's virtual environment, which has numpy
 #   %data        test/data
 #   %src_root    the source tree
+#   %build_dir   the build tree
+#   %cmake       CMake
+#   %mlir_include  MLIR's headers and .td files
 #
 # Features say what this machine can run: x86-64 or aarch64; avx2, avx512f, amx;
 # asan; python-numpy. They are read when the tests start, so that nothing about
@@ -70,6 +73,9 @@ config.substitutions += [
     ("%cxx", shlex.quote(clangxx)),
     ("%cc", shlex.quote(config.attn_clang)),
     ("%data", shlex.quote(os.path.join(config.test_source_root, "data"))),
+    ("%cmake", shlex.quote(config.attn_cmake)),
+    ("%build_dir", shlex.quote(config.attn_build_dir)),
+    ("%mlir_include", shlex.quote(config.mlir_include_dir)),
     ("%src_root", shlex.quote(config.attn_src_root)),
 ]
 

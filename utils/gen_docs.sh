@@ -23,4 +23,4 @@ ninja -C "$build" attn-doc >/dev/null
 mkdir -p docs/Reference
 rm -f docs/Reference/*.md
 cp "$build"/docs/Reference/*.md docs/Reference/
-echo "wrote $(ls docs/Reference | tr '\n' ' ')"
+find docs/Reference -name "*.md" | sort | sed "s/^/wrote /"
