@@ -13,6 +13,81 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttnFuseAttentionPass : Pass<"attn-fuse-attention", "::mlir::func::FuncOp"> {
+  let summary = "fuse scores, masks, biases, softmax and mix into attn.attention";
+  let description = [{
+    Starts at each `attn.mix` and walks up through its `attn.softmax` and any chain of
+    `attn.mask`, `attn.bias` and element-wise operations to one `attn.scores`. Typed masks
+    become arithmetic in the mask region, everything else goes into the score region, and
+    tensors that are read on the way become captures. The score tensor (B, H, N, M) is gone.
+
+    Before:
+    ```mlir
+    %s = attn.scores %q, %k layout(bshd) : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x8x?x?xf32>
+    %m = attn.mask %s by #attn.causal<top_left> : tensor<?x8x?x?xf32>
+    %p = attn.softmax %m : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xf32>
+    %o = attn.mix %p, %v layout(bshd) : tensor<?x8x?x?xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
+    ```
+    After:
+    ```mlir
+    %c = arith.constant 1.250000e-01 : f32
+    %o = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) mask {
+    ^bb0(%b: index, %h: index, %i: index, %j: index):
+      %visible = arith.cmpi sle, %j, %i : index
+      attn.yield %visible : i1
+    } : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
+    ```
+
+    - Requires: nothing.
+    - Guarantees: each `attn.mix` that could be fused is; a remark (`attention-fused`, or
+      `attention-not-fused` with reason and fix) for each.
+    - Rejects: nothing, or with `fail-if-not-fused` each attention that stays as it is: because
+      an intermediate value has another user or is a result, because an operation after a mask
+      could make a hidden score visible, because layouts differ, or because an operation on the
+      way is not element-wise.
+    - Place: after `attn-name-dims`, before `attn-fuse-linear`.
+  }];
+  let options = [Option<"failIfNotFused", "fail-if-not-fused", "bool", /*default=*/"false",
+      "Make each attention that is not fused an error.">];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
+  let summary = "name the arguments, results and dynamic sizes of the entry function";
+  let description = [{
+    Arguments and results without `attn.name` become `arg0`, `result0`, and so on. Sizes
+    that operations force to be equal get one name: the one that an `attn.dims`
+    states, else `dim0`, `dim1`, and so on. Each name has an `attn.dim` with a range, of
+    0 to 2147483647 unless an operation (a position table) or the option `dims` says
+    less. `tensor.dim` of a named size becomes `attn.dim_size`.
+
+    Before:
+    ```mlir
+    func.func @f(%q: tensor<?x?x1x2xf32>, %k: tensor<?x?x1x2xf32> {attn.dims = ["batch", "keys", "", ""]}) -> ...
+    ```
+    After, where an `attn.scores` has `%q` and `%k` as operands:
+    ```mlir
+    attn.dim @batch range(0, 2147483647)
+    attn.dim @dim0 range(0, 2147483647)
+    attn.dim @keys range(0, 2147483647)
+    func.func @f(%q: tensor<?x?x1x2xf32> {attn.dims = ["batch", "dim0", "", ""], attn.name = "arg0"},
+                 %k: tensor<?x?x1x2xf32> {attn.dims = ["batch", "keys", "", ""], attn.name = "arg1"}) -> ...
+    ```
+
+    - Requires: at most one public function, the entry.
+    - Guarantees: `attn.name` and `attn.dims` on each argument and result of the entry;
+      an `attn.dim` for each name.
+    - Rejects: two names for sizes that must be equal; a result size that is no
+      argument's size; a range beyond a position table's rows; in `dims`, text that
+      is no range or names no dimension.
+    - Place: first pass of `attn-graph-to-fused`.
+  }];
+  let options = [ListOption<"dims", "dims", "std::string",
+      "Ranges to set, each like batch=1..8 or batch=4.">];
+  let dependentDialects = ["::attn::AttnDialect"];
+}
+
 def AttnVerifyFusedPass : Pass<"attn-verify-fused", "::mlir::ModuleOp"> {
   let summary = "deny what must be gone at the fused level";
   let description = [{
