@@ -35,9 +35,9 @@ void AttentionRegions::restrict(Value condition) {
 
 /// Ends a block with its result and hands it to an empty region.
 static void finish(std::unique_ptr<Block> block, Region &region, Value result) {
-  OpBuilder builder = OpBuilder::atBlockEnd(block->get());
+  OpBuilder builder = OpBuilder::atBlockEnd(block.get());
   YieldOp::create(builder, result.getLoc(), result);
-  region.push_back(block->release());
+  region.push_back(block.release());
 }
 
 void AttentionRegions::moveTo(AttentionOp op, Value finalScore) {

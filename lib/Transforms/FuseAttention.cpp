@@ -102,8 +102,7 @@ bool AttentionMatcher::dependsOnScores(Value value) {
 std::optional<Obstacle> AttentionMatcher::match() {
   softmax = mix.getWeights().getDefiningOp<SoftmaxOp>();
   if (!softmax || softmax.getResult() != mix.getWeights())
-    return Obstacle{softmax ? softmax : Operation * (nullptr),
-                    "the weights are not the result of an attn.softmax",
+    return Obstacle{mix, "the weights are not the result of an attn.softmax",
                     "normalise the scores by attn.softmax"};
   if (!dependsOnScores(softmax.getInput()))
     return noScores();
