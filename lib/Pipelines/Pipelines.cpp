@@ -2,8 +2,41 @@
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+//
+// The order of the passes, with the reason for each place.
+//
+//===----------------------------------------------------------------------===//
 
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 
-void attn::registerPipelines() { attn::registerAttnPasses(); }
+using namespace mlir;
+
+void attn::buildGraphToFused(OpPassManager &manager,
+                             const GraphToFusedOptions &options) {
+  // Names first: every later pass asks for sizes by name.
+  AttnNameDimsPassOptions names;
+  names.dims = llvm::to_vector(options.dims);
+  manager.addPass(createAttnNameDimsPass(names));
+  // Attention before linear layers: three of them become one because their
+  // results feed one attention.
+  AttnFuseAttentionPassOptions fuse;
+  fuse.failIfNotFused = options.failIfNotFused;
+  manager.addNestedPass<func::FuncOp>(createAttnFuseAttentionPass(fuse));
+  manager.addPass(createAttnFormKernelsPass());
+  // Only for the reader: one size, one value. Nothing depends on it.
+  manager.addPass(createCSEPass());
+  manager.addPass(createAttnVerifyFusedPass());
+}
+
+void attn::registerPipelines() {
+  registerAttnPasses();
+  PassPipelineRegistration<GraphToFusedOptions>(
+      "attn-graph-to-fused",
+      "from graph-level operations to kernels, each one fused operation",
+      buildGraphToFused);
+}

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelGroups.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,22 +24,6 @@ namespace attn {
 } // namespace attn
 
 namespace {
-
-/// Operations on tensors that the host function keeps: calls, and whatever
-/// reads no element.
-bool isHostOp(Operation &op) {
-  return isa<attn::CallOp, attn::CheckIdsOp, attn::DimSizeOp, attn::PackOp,
-             attn::WeightRefOp, func::ReturnOp, tensor::CastOp,
-             tensor::CollapseShapeOp, tensor::DimOp, tensor::EmptyOp,
-             tensor::ExpandShapeOp, tensor::ExtractSliceOp>(op);
-}
-
-bool isTensor(Type type) { return isa<TensorType>(type); }
-
-bool touchesTensors(Operation &op) {
-  return llvm::any_of(op.getOperandTypes(), isTensor) ||
-         llvm::any_of(op.getResultTypes(), isTensor);
-}
 
 struct AttnVerifyFusedPass final
     : attn::impl::AttnVerifyFusedPassBase<AttnVerifyFusedPass> {
@@ -58,7 +43,7 @@ private:
   bool verify(func::FuncOp func) {
     bool ok = true;
     for (Operation &op : func.getOps())
-      if (!isHostOp(op) && touchesTensors(op)) {
+      if (!attn::isHostOp(&op)) {
         op.emitOpError("expected only kernel calls and views of tensors in a "
                        "host function (because this is the fused level), got "
                        "an operation that computes: run attn-form-kernels");

@@ -11,7 +11,30 @@
 #ifndef ATTN_PIPELINES_PIPELINES_H
 #define ATTN_PIPELINES_PIPELINES_H
 
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
 namespace attn {
+
+/// What a user can ask of the first stage.
+struct GraphToFusedOptions
+    : public mlir::PassPipelineOptions<GraphToFusedOptions> {
+  ListOption<std::string> dims{
+      *this, "dims",
+      llvm::cl::desc("Which sizes must the model take? Ranges of named "
+                     "dimensions, each like batch=1..8 or batch=4")};
+  Option<bool> failIfNotFused{
+      *this, "fail-if-not-fused",
+      llvm::cl::desc("Is an attention that cannot be fused an error?"),
+      llvm::cl::init(false)};
+};
+
+/// Stage 1, from graph-level operations to kernels and calls.
+void buildGraphToFused(mlir::OpPassManager &manager,
+                       const GraphToFusedOptions &options);
 
 /// Makes the pipelines and passes of this project known by their names.
 void registerPipelines();

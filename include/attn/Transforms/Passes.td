@@ -13,6 +13,43 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttnFormKernelsPass : Pass<"attn-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "outline each fused operation and each row-wise group as a kernel";
+  let description = [{
+    Each `attn.attention`, `attn.fused_linear` and linalg operation becomes an
+    `attn.kernel`, and so does each largest group of row-wise and element-wise operations
+    whose rows correspond (an embedding and the norm after it). An `attn.call` takes its
+    place. Arguments are positional, one for each use of an outside value; kernels that are
+    equal but for locations become one. The sizes of results are `attn.dim_size` of named
+    dimensions wherever they follow from the arguments. Ids of an embedding are checked
+    by an `attn.check_ids` before the call; constant tensors become weights.
+
+    Before:
+    ```mlir
+    %0 = attn.embedding %ids, %table : tensor<?x?xi64>, tensor<100x8xf32> -> tensor<?x?x8xf32>
+    %1 = attn.layer_norm %0, %gamma, %beta epsilon(1.0e-12) : tensor<?x?x8xf32>, tensor<8xf32>, tensor<8xf32>
+    ```
+    After:
+    ```mlir
+    attn.check_ids %ids below(100) name("input_ids") : tensor<?x?xi64>
+    %b = attn.dim_size @batch
+    %s = attn.dim_size @sequence
+    %init = tensor.empty(%b, %s) : tensor<?x?x8xf32>
+    %1 = attn.call @embed_norm_0 ins(%ids, %table, %gamma, %beta : tensor<?x?xi64>, tensor<100x8xf32>, tensor<8xf32>, tensor<8xf32>)
+           outs(%init : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+    ```
+
+    - Requires: `attn-fuse-linear` has run.
+    - Guarantees: no operation of a host function computes an element of a tensor; a remark
+      `kernel-formed` or `kernel-shared` for each call.
+    - Rejects: what no kernel can express, each at its operation; an embedding table with a
+      dynamic number of rows.
+    - Place: after `attn-generalize`, before `attn-verify-fused`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AttnFuseAttentionPass : Pass<"attn-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "fuse scores, masks, biases, softmax and mix into attn.attention";
   let description = [{
