@@ -54,9 +54,10 @@ function(add_attn_library name)
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${short})
   if(ARG_EXCEPTIONS)
     _attn_setup_target(${name} EXCEPTIONS)
+    attn_use_pch(${name} attn-halide-pch)
   else()
     _attn_setup_target(${name})
-    attn_use_pch(${name})
+    attn_use_pch(${name} attn-pch)
   endif()
   target_link_libraries(
     ${name}
