@@ -44,7 +44,7 @@ public:
   llvm::Error take();
 
 private:
-  static constexpr size_t maxMessages = 50;
+  static constexpr size_t maxMessages = 1000;
   std::string prefix;
   llvm::SmallVector<std::string> messages;
   uint64_t dropped = 0;
