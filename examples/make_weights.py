@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes a safetensors file with random values for every `#attn.source` weight of a model in MLIR text.
+"""Writes a safetensors file with random values for every `source` weight of a model in MLIR text.
 
     make_weights.py model.mlir weights.safetensors [--seed 1]
 
@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-WEIGHT = re.compile(r'attn\.weight\s+@\S+\s+#attn\.source<"([^"]+)",\s*"([^"]+)">\s*:\s*tensor<([0-9x]+)xf32>')
+WEIGHT = re.compile(r'attn\.weight\s+@\S+\s+source<"([^"]+)",\s*"([^"]+)">\s*:\s*tensor<([0-9x]+)xf32>')
 
 
 def main():
@@ -43,7 +43,7 @@ def main():
             blobs.append(blob)
             offset += len(blob)
     if not header:
-        sys.exit(f"{options.model}: expected weights of the form attn.weight @name #attn.source<...>, found none")
+        sys.exit(f"{options.model}: expected weights of the form attn.weight @name source<...>, found none")
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(options.output, "wb") as file:

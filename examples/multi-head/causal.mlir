@@ -3,14 +3,14 @@
 // The weights come from weights.safetensors beside this file (make_weights.py writes one).
 attn.dim @batch range(1, 64)
 attn.dim @sequence range(1, 16384)
-attn.weight @query_weight #attn.source<"weights.safetensors", "query.weight"> : tensor<512x512xf32>
-attn.weight @query_bias #attn.source<"weights.safetensors", "query.bias"> : tensor<512xf32>
-attn.weight @key_weight #attn.source<"weights.safetensors", "key.weight"> : tensor<512x512xf32>
-attn.weight @key_bias #attn.source<"weights.safetensors", "key.bias"> : tensor<512xf32>
-attn.weight @value_weight #attn.source<"weights.safetensors", "value.weight"> : tensor<512x512xf32>
-attn.weight @value_bias #attn.source<"weights.safetensors", "value.bias"> : tensor<512xf32>
-attn.weight @output_weight #attn.source<"weights.safetensors", "output.weight"> : tensor<512x512xf32>
-attn.weight @output_bias #attn.source<"weights.safetensors", "output.bias"> : tensor<512xf32>
+attn.weight @query_weight source<"weights.safetensors", "query.weight"> : tensor<512x512xf32>
+attn.weight @query_bias source<"weights.safetensors", "query.bias"> : tensor<512xf32>
+attn.weight @key_weight source<"weights.safetensors", "key.weight"> : tensor<512x512xf32>
+attn.weight @key_bias source<"weights.safetensors", "key.bias"> : tensor<512xf32>
+attn.weight @value_weight source<"weights.safetensors", "value.weight"> : tensor<512x512xf32>
+attn.weight @value_bias source<"weights.safetensors", "value.bias"> : tensor<512xf32>
+attn.weight @output_weight source<"weights.safetensors", "output.weight"> : tensor<512x512xf32>
+attn.weight @output_bias source<"weights.safetensors", "output.bias"> : tensor<512xf32>
 
 func.func @causal_attention(
     %x: tensor<?x?x512xf32> {attn.name = "x", attn.dims = ["batch", "sequence", ""]})
@@ -30,7 +30,7 @@ func.func @causal_attention(
   %v = attn.linear %x, %wv bias(%bv) : tensor<?x?x512xf32>, tensor<512x512xf32>, tensor<512xf32> -> tensor<?x?x512xf32>
   %vh = attn.split_heads %v heads(8) layout(bshd) : tensor<?x?x512xf32> -> tensor<?x?x8x64xf32>
   %scores = attn.scores %qh, %kh layout(bshd) : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x8x?x?xf32>
-  %visible = attn.mask %scores by #attn.causal<top_left> : tensor<?x8x?x?xf32>
+  %visible = attn.mask %scores by causal<top_left> : tensor<?x8x?x?xf32>
   %weights = attn.softmax %visible : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xf32>
   %heads = attn.mix %weights, %vh layout(bshd) : tensor<?x8x?x?xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
   %merged = attn.merge_heads %heads layout(bshd) : tensor<?x?x8x64xf32> -> tensor<?x?x512xf32>

@@ -4,14 +4,14 @@
 attn.dim @batch range(1, 64)
 attn.dim @sequence range(1, 16384)
 attn.dim @memory_length range(1, 16384)
-attn.weight @query_weight #attn.source<"weights.safetensors", "query.weight"> : tensor<512x512xf32>
-attn.weight @query_bias #attn.source<"weights.safetensors", "query.bias"> : tensor<512xf32>
-attn.weight @key_weight #attn.source<"weights.safetensors", "key.weight"> : tensor<512x512xf32>
-attn.weight @key_bias #attn.source<"weights.safetensors", "key.bias"> : tensor<512xf32>
-attn.weight @value_weight #attn.source<"weights.safetensors", "value.weight"> : tensor<512x512xf32>
-attn.weight @value_bias #attn.source<"weights.safetensors", "value.bias"> : tensor<512xf32>
-attn.weight @output_weight #attn.source<"weights.safetensors", "output.weight"> : tensor<512x512xf32>
-attn.weight @output_bias #attn.source<"weights.safetensors", "output.bias"> : tensor<512xf32>
+attn.weight @query_weight source<"weights.safetensors", "query.weight"> : tensor<512x512xf32>
+attn.weight @query_bias source<"weights.safetensors", "query.bias"> : tensor<512xf32>
+attn.weight @key_weight source<"weights.safetensors", "key.weight"> : tensor<512x512xf32>
+attn.weight @key_bias source<"weights.safetensors", "key.bias"> : tensor<512xf32>
+attn.weight @value_weight source<"weights.safetensors", "value.weight"> : tensor<512x512xf32>
+attn.weight @value_bias source<"weights.safetensors", "value.bias"> : tensor<512xf32>
+attn.weight @output_weight source<"weights.safetensors", "output.weight"> : tensor<512x512xf32>
+attn.weight @output_bias source<"weights.safetensors", "output.bias"> : tensor<512xf32>
 
 func.func @cross_attention(
     %x: tensor<?x?x512xf32> {attn.name = "x", attn.dims = ["batch", "sequence", ""]},

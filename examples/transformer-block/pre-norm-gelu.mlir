@@ -3,22 +3,22 @@
 // The weights come from weights.safetensors beside this file (make_weights.py writes one).
 attn.dim @batch range(1, 64)
 attn.dim @sequence range(1, 4096)
-attn.weight @query_weight #attn.source<"weights.safetensors", "query.weight"> : tensor<256x256xf32>
-attn.weight @query_bias #attn.source<"weights.safetensors", "query.bias"> : tensor<256xf32>
-attn.weight @key_weight #attn.source<"weights.safetensors", "key.weight"> : tensor<256x256xf32>
-attn.weight @key_bias #attn.source<"weights.safetensors", "key.bias"> : tensor<256xf32>
-attn.weight @value_weight #attn.source<"weights.safetensors", "value.weight"> : tensor<256x256xf32>
-attn.weight @value_bias #attn.source<"weights.safetensors", "value.bias"> : tensor<256xf32>
-attn.weight @output_weight #attn.source<"weights.safetensors", "output.weight"> : tensor<256x256xf32>
-attn.weight @output_bias #attn.source<"weights.safetensors", "output.bias"> : tensor<256xf32>
-attn.weight @up_weight #attn.source<"weights.safetensors", "up.weight"> : tensor<1024x256xf32>
-attn.weight @up_bias #attn.source<"weights.safetensors", "up.bias"> : tensor<1024xf32>
-attn.weight @down_weight #attn.source<"weights.safetensors", "down.weight"> : tensor<256x1024xf32>
-attn.weight @down_bias #attn.source<"weights.safetensors", "down.bias"> : tensor<256xf32>
-attn.weight @norm1_gamma #attn.source<"weights.safetensors", "norm1.gamma"> : tensor<256xf32>
-attn.weight @norm1_beta #attn.source<"weights.safetensors", "norm1.beta"> : tensor<256xf32>
-attn.weight @norm2_gamma #attn.source<"weights.safetensors", "norm2.gamma"> : tensor<256xf32>
-attn.weight @norm2_beta #attn.source<"weights.safetensors", "norm2.beta"> : tensor<256xf32>
+attn.weight @query_weight source<"weights.safetensors", "query.weight"> : tensor<256x256xf32>
+attn.weight @query_bias source<"weights.safetensors", "query.bias"> : tensor<256xf32>
+attn.weight @key_weight source<"weights.safetensors", "key.weight"> : tensor<256x256xf32>
+attn.weight @key_bias source<"weights.safetensors", "key.bias"> : tensor<256xf32>
+attn.weight @value_weight source<"weights.safetensors", "value.weight"> : tensor<256x256xf32>
+attn.weight @value_bias source<"weights.safetensors", "value.bias"> : tensor<256xf32>
+attn.weight @output_weight source<"weights.safetensors", "output.weight"> : tensor<256x256xf32>
+attn.weight @output_bias source<"weights.safetensors", "output.bias"> : tensor<256xf32>
+attn.weight @up_weight source<"weights.safetensors", "up.weight"> : tensor<1024x256xf32>
+attn.weight @up_bias source<"weights.safetensors", "up.bias"> : tensor<1024xf32>
+attn.weight @down_weight source<"weights.safetensors", "down.weight"> : tensor<256x1024xf32>
+attn.weight @down_bias source<"weights.safetensors", "down.bias"> : tensor<256xf32>
+attn.weight @norm1_gamma source<"weights.safetensors", "norm1.gamma"> : tensor<256xf32>
+attn.weight @norm1_beta source<"weights.safetensors", "norm1.beta"> : tensor<256xf32>
+attn.weight @norm2_gamma source<"weights.safetensors", "norm2.gamma"> : tensor<256xf32>
+attn.weight @norm2_beta source<"weights.safetensors", "norm2.beta"> : tensor<256xf32>
 
 func.func @block(%x: tensor<?x?x256xf32> {attn.name = "x", attn.dims = ["batch", "sequence", ""]})
     -> (tensor<?x?x256xf32> {attn.name = "y", attn.dims = ["batch", "sequence", ""]}) {
