@@ -125,6 +125,53 @@ def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
   let dependentDialects = ["::attn::AttnDialect"];
 }
 
+def AttnTilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
+  let summary = "open fused attention into FlashAttention loops over tiles";
+  let description = [{
+    Replaces each `attn.attention` in a kernel by loops over tiles of queries and, inside,
+    over tiles of keys with a running maximum, a running sum and an accumulator, so that no
+    score tensor exists. What `key_ranges` proves is used: keys outside the range are never
+    visited, tiles inside the full range carry no mask, and a loop that cannot run is left out.
+
+    Before:
+    ```mlir
+    %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : ...
+    ```
+    After:
+    ```mlir
+    %r = scf.forall (%b, %h, %it) in (%batches, 12, %tiles) shared_outs(%out = %init) -> (...) {
+      %i0 = affine.apply affine_map<(d0) -> (d0 * 24)>(%it)
+      ...
+      %full:3 = scf.for %j0 = %c0 to %full_end step %c128 iter_args(%m = %m0, %l = %l0, %o = %o0) -> (...) {
+        %k_tile = attn.tile_load %k[%b, %j0, %g, %c0] dims [1, 3] rows(%c128) : ...
+        %s = attn.tile_scores %q_tile, %k_tile scale(%c : f32) : ...
+        %m_new = attn.tile_max %s, %m : ...
+        %p = attn.tile_exp %s, %m_new scale(1.442695) : ...
+        ...
+      }
+      %tail:3 = scf.for %j0 = %full_end to %n ...
+      %t = attn.tile_finish %tail#2, %tail#1, %tail#0 rows(%rows) scale(1.442695) : ...
+      scf.forall.in_parallel { tensor.parallel_insert_slice %t into %out[%b, %i0, %h, 0] ... }
+    }
+    ```
+    Tile sizes come from the target (`attn/Analysis/ScheduleModel.h` has the formulas): as many
+    vectors of queries as keep all registers busy, and up to 128 keys that stay in half of L2.
+
+    - Requires: `attn.target` on the module; static head counts and head sizes.
+    - Guarantees: no `attn.attention` remains in a kernel; loop bounds are `affine.apply`,
+      `affine.min` and `affine.max` of sizes and loop variables, named by their locations.
+    - Rejects: dynamic head counts or head sizes, `key_ranges` that do not fit the mask
+      (error at the op).
+    - Place: after `attn-analyze-masks`, before `attn-schedule`.
+  }];
+  let options = [
+    Option<"queryTile", "query-tile", "int64_t", /*default=*/"0", "Queries of a tile; 0 asks the target.">,
+    Option<"keyTile", "key-tile", "int64_t", /*default=*/"0", "Keys of a tile; 0 asks the target.">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def AttnVerifyFusedPass : Pass<"attn-verify-fused", "::mlir::ModuleOp"> {
   let summary = "deny what must be gone at the fused level";
   let description = [{

@@ -108,9 +108,11 @@ KeyRangesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  {"full_end", fullEnd},
                                  {"end", end}}) {
     AffineMap map = attribute.getValue();
-    if (map.getNumDims() != 2 || map.getNumSymbols() != 2)
-      return emitError() << "expected a map (i0, i1)[N, M] for " << name
-                         << ", got " << attribute;
+    if (map.getNumDims() != 2 || map.getNumSymbols() < 2 ||
+        map.getNumSymbols() != begin.getValue().getNumSymbols())
+      return emitError() << "expected a map (i0, i1)[N, M, u...] with the same "
+                            "symbols as begin for "
+                         << name << ", got " << attribute;
     if (map.getNumResults() == 0)
       return emitError() << "expected at least one bound for " << name
                          << ", got " << attribute;

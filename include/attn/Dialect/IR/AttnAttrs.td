@@ -133,12 +133,15 @@ def Attn_RowwiseScheduleAttr : Attn_AttrDef<"RowwiseSchedule", "rowwise_schedule
 def Attn_KeyRangesAttr : Attn_AttrDef<"KeyRanges", "key_ranges"> {
   let summary = "the keys that a tile of queries sees, as affine bounds";
   let description = [{
-    Four maps (i0, i1)[N, M] of a query tile [i0, i1): `begin` and `end` enclose every
-    visible key, `full_begin` and `full_end` enclose only keys that every query of the tile
-    sees. Lower bounds take the maximum of a map's results, upper bounds the minimum; an
-    empty range is begin >= end. `exact` says that the range is the hull of the visible
-    keys and not only an enclosure; `opaque` that a part of the predicate (a load) is unknown,
-    so that no tile is full.
+    Four maps (i0, i1)[N, M, u...] of a query tile [i0, i1): `begin` and `end` enclose
+    every visible key, `full_begin` and `full_end` enclose only keys that every query
+    of the tile sees. Lower bounds take the maximum of a map's results, upper bounds
+    the minimum; an empty range is begin >= end. Symbols past N and M are the *leaves*
+    of the mask: integers that depend neither on i nor on j (b, h, an index capture,
+    `tensor.extract %lengths[%b]`), in the order in which the region uses them. `exact`
+    says that the range of a tile that sees a key is the hull of the visible keys and
+    not only an enclosure; `opaque` that a part of the predicate (a load that depends
+    on i or j) is unknown, so that tiles may count as partial that are not.
   }];
   let parameters = (ins "::mlir::AffineMapAttr":$begin, "::mlir::AffineMapAttr":$full_begin,
                         "::mlir::AffineMapAttr":$full_end, "::mlir::AffineMapAttr":$end,

@@ -1,0 +1,60 @@
+//===- ScheduleModel.h - tile sizes by formula -----------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Register tiles and cache blocks of each kind of kernel as functions of the
+// target's description. The model chooses; what it chose stands in the IR as
+// tile types and schedule attributes, where a user can change it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_ANALYSIS_SCHEDULEMODEL_H
+#define ATTN_ANALYSIS_SCHEDULEMODEL_H
+
+#include "attn/Analysis/TargetInfo.h"
+
+namespace attn {
+
+/// A block of `vectors` vectors times `scalars` broadcast values, whose
+/// products are summed in registers.
+struct RegisterTile {
+  int64_t vectors, scalars;
+
+  int64_t sums() const { return vectors * scalars; }
+  /// The sums, the vectors they are made from, one broadcast value and, where a
+  /// multiply-add is two instructions, the product.
+  int64_t registers(const TargetInfo &target) const {
+    return sums() + vectors + 1 + (target.fusedMultiplyAdd ? 0 : 1);
+  }
+  /// Cycles that one step of the reduction takes at least.
+  double cycles(const TargetInfo &target) const;
+};
+
+/// Tile sizes of tiled attention.
+struct AttentionTiles {
+  /// Queries and keys of a score tile.
+  int64_t queries, keys;
+  /// Keys of a score register tile, value channels of an output register tile.
+  int64_t keyUnroll, valueUnroll;
+};
+
+/// Chooses tiles for heads of `headSize` query and key channels and `valueSize`
+/// value channels. `queries` is the number of queries where it is known, or -1.
+AttentionTiles chooseAttentionTiles(const TargetInfo &target, int64_t headSize,
+                                    int64_t valueSize, int64_t queries);
+
+/// Blocks of a linear layer, as in `#attn.linear_schedule`.
+struct LinearBlocks {
+  int64_t mr, nr, kc, mb;
+};
+
+/// Chooses blocks for a layer with K = `inputs` and N = `outputs`.
+LinearBlocks chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
+                                int64_t outputs);
+
+/// Rows that a row-wise kernel works on at a time.
+int64_t chooseRowsInFlight(const TargetInfo &target);
+
+} // namespace attn
+
+#endif // ATTN_ANALYSIS_SCHEDULEMODEL_H

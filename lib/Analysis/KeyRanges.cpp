@@ -1,0 +1,416 @@
+//===- KeyRanges.cpp - ranges of keys by Presburger arithmetic -*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A query tile [i0, i1) sees the keys of the projection
+//     { j : exists i with i0 <= i < i1 and (i, j) visible },
+// and as a whole the complement of the projection of the hidden pairs. Each
+// formula becomes a union of convex parts. The least and the greatest key of a
+// part are symbolic integer optima: case distinctions over i0, i1, N, M and the
+// leaves, whose branches are affine with divisions. Each branch is a candidate
+// for a bound; whether it bounds a part everywhere, and not only in its own
+// branch, is the question whether a set is empty, so that no candidate is
+// trusted before it is proven.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KeyRanges.h"
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "mlir/Analysis/Presburger/PWMAFunction.h"
+#include "mlir/Analysis/Presburger/Simplex.h"
+#include "mlir/IR/IntegerSet.h"
+#include <vector>
+
+using namespace mlir;
+using namespace mlir::presburger;
+using namespace attn;
+
+// Sizes up to which the analysis answers within milliseconds. Masks of the
+// literature need at most 4 parts of 6 atoms and 2 divisions.
+static constexpr size_t maxParts = 16;
+static constexpr size_t maxAtoms = 10;
+static constexpr size_t maxDivisions = 3;
+
+namespace {
+
+/// A conjunction of atoms `expression >= 0`.
+using Conjunction = SmallVector<AffineExpr, 4>;
+
+/// Everything is stated over the dimensions (j, i) and the symbols (i0, i1, N,
+/// M, leaves...), for j is what is optimized.
+struct RangeFinder {
+  RangeFinder(unsigned numLeaves, MLIRContext *context)
+      : context(context), numSymbols(4 + numLeaves) {}
+
+  std::optional<KeyRanges> run(const Formula &visible, const Formula &hidden);
+
+private:
+  enum class Side { Least, Greatest };
+
+  /// A convex set of pairs, as constraints and flattened.
+  struct Part {
+    Conjunction constraints;
+    FlatLinearValueConstraints set;
+  };
+
+  AffineExpr j() const { return getAffineDimExpr(0, context); }
+  AffineExpr i() const { return getAffineDimExpr(1, context); }
+  AffineExpr i0() const { return getAffineSymbolExpr(0, context); }
+  AffineExpr i1() const { return getAffineSymbolExpr(1, context); }
+  AffineExpr n() const { return getAffineSymbolExpr(2, context); }
+  AffineExpr m() const { return getAffineSymbolExpr(3, context); }
+  AffineExpr constant(int64_t value) const {
+    return getAffineConstantExpr(value, context);
+  }
+
+  /// The parts of a formula with i in the tile and, if `clampKeys`, j in [0,
+  /// M).
+  std::optional<std::vector<Part>> split(const Formula &formula,
+                                         bool clampKeys) const;
+  bool distribute(const Formula &formula,
+                  SmallVectorImpl<Conjunction> &result) const;
+  std::optional<Part> makePart(Conjunction constraints) const;
+  bool isEmpty(Conjunction constraints) const;
+
+  /// The branches of the least or greatest key; empty where there is none.
+  SmallVector<AffineExpr> optimize(const Part &part, Side side) const;
+  AffineExpr toExpr(const MultiAffineFunction &function) const;
+
+  /// Whether `bound` <= j, or j <= `bound`, in all parts.
+  bool bounds(AffineExpr bound, Side side, ArrayRef<Part> parts) const;
+  /// Removes bounds that another one makes superfluous.
+  void prune(KeyRanges::Bounds &list, Side side) const;
+
+  /// Fills in begin or end from the visible parts; returns whether it is exact.
+  bool findHull(ArrayRef<Part> visible, Side side,
+                KeyRanges::Bounds &list) const;
+  void findFull(const Formula &hidden, KeyRanges &ranges) const;
+  /// Keys that are full in a sample of tiles, to choose between proven bounds.
+  int64_t countFull(ArrayRef<AffineExpr> begins,
+                    ArrayRef<AffineExpr> ends) const;
+  int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> symbols) const;
+  AffineExpr toResult(AffineExpr expr) const;
+
+  MLIRContext *context;
+  unsigned numSymbols;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// Adds the conjunctions of the disjunctive normal form. False if there are too
+/// many.
+bool RangeFinder::distribute(const Formula &formula,
+                             SmallVectorImpl<Conjunction> &result) const {
+  switch (formula.kind) {
+  case Formula::Kind::True:
+  case Formula::Kind::Unknown:
+    result.push_back({});
+    return true;
+  case Formula::Kind::False:
+    return true;
+  case Formula::Kind::Atom: {
+    // From (i, j)[N, M, leaves] to (j, i)[i0, i1, N, M, leaves].
+    SmallVector<AffineExpr> symbols;
+    for (unsigned symbol = 2; symbol < numSymbols; ++symbol)
+      symbols.push_back(getAffineSymbolExpr(symbol, context));
+    result.push_back({formula.expr.replaceDimsAndSymbols({i(), j()}, symbols)});
+    return true;
+  }
+  case Formula::Kind::Or:
+    for (const FormulaRef &operand : formula.operands)
+      if (!distribute(*operand, result))
+        return false;
+    return result.size() <= maxParts;
+  case Formula::Kind::And: {
+    SmallVector<Conjunction> product{{}};
+    for (const FormulaRef &operand : formula.operands) {
+      SmallVector<Conjunction> factors, next;
+      if (!distribute(*operand, factors))
+        return false;
+      if (product.size() * factors.size() > 4 * maxParts)
+        return false;
+      for (const Conjunction &left : product)
+        for (const Conjunction &right : factors) {
+          Conjunction both = left;
+          for (AffineExpr atom : right)
+            if (!llvm::is_contained(both, atom))
+              both.push_back(atom);
+          if (both.size() > maxAtoms)
+            return false;
+          // What cannot hold need not be distributed further.
+          if (!isEmpty(both))
+            next.push_back(std::move(both));
+        }
+      product = std::move(next);
+    }
+    llvm::append_range(result, product);
+    return result.size() <= maxParts;
+  }
+  }
+  llvm_unreachable("all kinds of formulas are handled");
+}
+
+std::optional<RangeFinder::Part>
+RangeFinder::makePart(Conjunction constraints) const {
+  SmallVector<bool> equalities(constraints.size(), false);
+  Part part{constraints, FlatLinearValueConstraints(IntegerSet::get(
+                             2, numSymbols, constraints, equalities))};
+  if (part.set.getNumLocalVars() > maxDivisions)
+    return std::nullopt;
+  return part;
+}
+
+bool RangeFinder::isEmpty(Conjunction constraints) const {
+  constraints.append({i() - i0(), i1() - 1 - i(), i0()});
+  SmallVector<bool> equalities(constraints.size(), false);
+  FlatLinearValueConstraints set(
+      IntegerSet::get(2, numSymbols, constraints, equalities));
+  return set.isEmpty() ||
+         (set.getNumLocalVars() <= maxDivisions && set.isIntegerEmpty());
+}
+
+std::optional<std::vector<RangeFinder::Part>>
+RangeFinder::split(const Formula &formula, bool clampKeys) const {
+  SmallVector<Conjunction> conjunctions;
+  if (!distribute(formula, conjunctions))
+    return std::nullopt;
+  std::vector<Part> parts;
+  for (Conjunction &conjunction : conjunctions) {
+    conjunction.append({i() - i0(), i1() - 1 - i(), i0()});
+    // N matters only where the predicate speaks of it.
+    if (llvm::any_of(conjunction, [](AffineExpr atom) {
+          return atom.isFunctionOfSymbol(2);
+        }))
+      conjunction.push_back(n() - i1());
+    if (clampKeys)
+      conjunction.append({j(), m() - 1 - j()});
+    if (isEmpty(conjunction))
+      continue;
+    std::optional<Part> part = makePart(conjunction);
+    if (!part)
+      return std::nullopt;
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
+//===----------------------------------------------------------------------===//
+// Optima
+//===----------------------------------------------------------------------===//
+
+SmallVector<AffineExpr> RangeFinder::optimize(const Part &part,
+                                              Side side) const {
+  SymbolicLexOpt optimum = side == Side::Least
+                               ? part.set.findSymbolicIntegerLexMin()
+                               : part.set.findSymbolicIntegerLexMax();
+  SmallVector<AffineExpr> branches;
+  for (const PWMAFunction::Piece &piece : optimum.lexopt.getAllPieces())
+    if (AffineExpr branch = toExpr(piece.output);
+        branch && !llvm::is_contained(branches, branch))
+      branches.push_back(branch);
+  return branches;
+}
+
+/// The first output, which is j, over the symbols.
+AffineExpr RangeFinder::toExpr(const MultiAffineFunction &function) const {
+  const DivisionRepr &divs = function.getDivs();
+  unsigned numInputs = function.getSpace().getNumDomainVars() +
+                       function.getSpace().getNumSymbolVars();
+  if (numInputs != numSymbols)
+    return {};
+  SmallVector<AffineExpr> variables;
+  for (unsigned symbol = 0; symbol < numSymbols; ++symbol)
+    variables.push_back(getAffineSymbolExpr(symbol, context));
+  auto linear = [&](ArrayRef<DynamicAPInt> row) {
+    AffineExpr sum = constant(int64_t(row.back()));
+    for (auto [variable, coefficient] : llvm::zip(variables, row))
+      sum = sum + variable * int64_t(coefficient);
+    return sum;
+  };
+  for (unsigned div = 0; div < divs.getNumDivs(); ++div) {
+    if (!divs.hasRepr(div))
+      return {};
+    AffineExpr dividend = linear(divs.getDividend(div));
+    variables.push_back(dividend.floorDiv(int64_t(divs.getDenom(div))));
+  }
+  return simplifyAffineExpr(linear(function.getOutputExpr(0)), 0, numSymbols);
+}
+
+bool RangeFinder::bounds(AffineExpr bound, Side side,
+                         ArrayRef<Part> parts) const {
+  return llvm::all_of(parts, [&](const Part &part) {
+    Conjunction outside = part.constraints;
+    outside.push_back(side == Side::Least ? bound - 1 - j() : j() - 1 - bound);
+    return isEmpty(std::move(outside));
+  });
+}
+
+void RangeFinder::prune(KeyRanges::Bounds &list, Side side) const {
+  Conjunction tile{i0(), i1() - 1 - i0(), n() - i1(), m()};
+  for (size_t at = 0; at < list.size();) {
+    bool superfluous = llvm::any_of(list, [&](AffineExpr other) {
+      if (other == list[at])
+        return false;
+      Conjunction decides = tile;
+      decides.push_back(side == Side::Least ? list[at] - other - 1
+                                            : other - list[at] - 1);
+      return isEmpty(std::move(decides));
+    });
+    if (superfluous)
+      list.erase(list.begin() + at);
+    else
+      ++at;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+bool RangeFinder::findHull(ArrayRef<Part> visible, Side side,
+                           KeyRanges::Bounds &list) const {
+  bool exact = true;
+  for (const Part &part : visible)
+    for (AffineExpr branch : optimize(part, side)) {
+      bool proven =
+          llvm::is_contained(list, branch) || bounds(branch, side, visible);
+      exact &= proven;
+      if (proven && !llvm::is_contained(list, branch))
+        list.push_back(branch);
+    }
+  return exact;
+}
+
+int64_t RangeFinder::evaluate(AffineExpr expr,
+                              ArrayRef<int64_t> symbols) const {
+  SmallVector<AffineExpr> values;
+  for (int64_t symbol : symbols)
+    values.push_back(constant(symbol));
+  auto number = dyn_cast<AffineConstantExpr>(expr.replaceSymbols(values));
+  return number ? number.getValue() : 0;
+}
+
+int64_t RangeFinder::countFull(ArrayRef<AffineExpr> begins,
+                               ArrayRef<AffineExpr> ends) const {
+  constexpr int64_t size = 2048, tile = 24;
+  int64_t count = 0;
+  for (int64_t leaf : {int64_t(0), int64_t(128), size / 2})
+    for (int64_t first = 0; first < size; first += 5 * tile) {
+      SmallVector<int64_t> symbols(numSymbols, leaf);
+      symbols[0] = first;
+      symbols[1] = std::min(first + tile, size);
+      symbols[2] = symbols[3] = size;
+      int64_t begin = 0, end = size;
+      for (AffineExpr bound : begins)
+        begin = std::max(begin, evaluate(bound, symbols));
+      for (AffineExpr bound : ends)
+        end = std::min(end, evaluate(bound, symbols));
+      count += std::max<int64_t>(0, end - begin);
+    }
+  return count;
+}
+
+/// A hidden part lies below the full range or above it. Where both are possible
+/// (a hole), and where several bounds are proven, the choice that leaves most
+/// keys in a sample of tiles is taken; each choice is right.
+void RangeFinder::findFull(const Formula &hidden, KeyRanges &ranges) const {
+  auto giveUp = [&] {
+    ranges.fullBegin.assign({constant(0)});
+    ranges.fullEnd.assign({constant(0)});
+  };
+  // Bounds are searched without the ends of the sequence, which only cut them
+  // off, and proven with them.
+  std::optional<std::vector<Part>> open = split(hidden, /*clampKeys=*/false);
+  if (!open)
+    return giveUp();
+  for (const Part &part : *open) {
+    Conjunction clamped = part.constraints;
+    clamped.append({j(), m() - 1 - j()});
+    if (isEmpty(clamped))
+      continue;
+    std::optional<Part> inside = makePart(clamped);
+    if (!inside)
+      return giveUp();
+
+    int64_t best = -1;
+    KeyRanges::Bounds bestBegin, bestEnd;
+    auto consider = [&](Side side) {
+      for (AffineExpr branch : optimize(part, side)) {
+        if (!bounds(branch, side, *inside))
+          continue;
+        KeyRanges::Bounds begin = ranges.fullBegin, end = ranges.fullEnd;
+        if (side == Side::Least)
+          end.push_back(branch);
+        else
+          begin.push_back(branch + 1);
+        int64_t count = countFull(begin, end);
+        if (count > best) {
+          best = count;
+          bestBegin = begin;
+          bestEnd = end;
+        }
+      }
+    };
+    consider(Side::Least);
+    consider(Side::Greatest);
+    if (best <= 0)
+      return giveUp();
+    ranges.fullBegin = bestBegin;
+    ranges.fullEnd = bestEnd;
+  }
+}
+
+/// From the symbols (i0, i1, N, M, leaves) to (i0, i1)[N, M, leaves].
+AffineExpr RangeFinder::toResult(AffineExpr expr) const {
+  SmallVector<AffineExpr> symbols{getAffineDimExpr(0, context),
+                                  getAffineDimExpr(1, context)};
+  for (unsigned symbol = 2; symbol < numSymbols; ++symbol)
+    symbols.push_back(getAffineSymbolExpr(symbol - 2, context));
+  return simplifyAffineExpr(expr.replaceSymbols(symbols), 2, numSymbols - 2);
+}
+
+std::optional<KeyRanges> RangeFinder::run(const Formula &visible,
+                                          const Formula &hidden) {
+  std::optional<std::vector<Part>> parts = split(visible, /*clampKeys=*/true);
+  if (!parts)
+    return std::nullopt;
+
+  KeyRanges ranges;
+  ranges.begin.push_back(constant(0));
+  // Bounds are inclusive until the end.
+  ranges.end.push_back(m() - 1);
+  bool exactBegin = findHull(*parts, Side::Least, ranges.begin);
+  bool exactEnd = findHull(*parts, Side::Greatest, ranges.end);
+  ranges.exact = exactBegin && exactEnd;
+  for (AffineExpr &bound : ranges.end)
+    bound = bound + 1;
+  if (parts->empty()) // Nothing is visible to anyone.
+    ranges.end.assign({constant(0)});
+
+  ranges.fullBegin.push_back(constant(0));
+  ranges.fullEnd.push_back(m());
+  findFull(hidden, ranges);
+
+  prune(ranges.begin, Side::Least);
+  prune(ranges.fullBegin, Side::Least);
+  prune(ranges.fullEnd, Side::Greatest);
+  prune(ranges.end, Side::Greatest);
+  for (KeyRanges::Bounds *list :
+       {&ranges.begin, &ranges.fullBegin, &ranges.fullEnd, &ranges.end})
+    for (AffineExpr &bound : *list)
+      bound = toResult(bound);
+  return ranges;
+}
+
+std::optional<KeyRanges> attn::findKeyRanges(const Formula &visible,
+                                             const Formula &hidden,
+                                             unsigned numLeaves,
+                                             MLIRContext *context) {
+  return RangeFinder(numLeaves, context).run(visible, hidden);
+}

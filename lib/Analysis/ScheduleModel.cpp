@@ -1,0 +1,172 @@
+//===- ScheduleModel.cpp - tile sizes by formula ---------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A core that multiplies small blocks is limited by one of three things: the
+// multiply-add units, the loads that feed them, or the latency of a sum that
+// waits for itself. A register tile must keep all three below the work that it
+// does, and fit the registers; cache blocks must fit the caches. What the
+// formulas leave open was measured on a Zen 3 core (AVX2, 512 KiB of L2).
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Analysis/ScheduleModel.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <tuple>
+
+using namespace attn;
+
+double RegisterTile::cycles(const TargetInfo &target) const {
+  // A multiply-add that is two instructions takes two slots.
+  double work =
+      double(sums()) / target.fmaPorts * (target.fusedMultiplyAdd ? 1 : 2);
+  // Two loads a cycle on every family of the table; a broadcast is a load.
+  double loads = double(vectors + scalars) / 2;
+  return std::max({work, loads, double(target.fmaLatency)});
+}
+
+static bool fits(RegisterTile tile, const TargetInfo &target) {
+  return tile.registers(target) <= target.vectorRegisters;
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// The register tile of scores: queries are the vectors, keys the scalars, in
+/// powers of two so that they divide a key tile. The most sums win; among
+/// equals the tile with fewer loads.
+static RegisterTile chooseScoreTile(const TargetInfo &target) {
+  RegisterTile best{1, 1};
+  for (int64_t vectors = 1; vectors <= 4; ++vectors)
+    for (int64_t keys = 1; keys <= 16; keys *= 2) {
+      RegisterTile tile{vectors, keys};
+      if (!fits(tile, target))
+        continue;
+      bool fewerLoads = vectors + keys < best.vectors + best.scalars;
+      if (tile.sums() > best.sums() ||
+          (tile.sums() == best.sums() && fewerLoads))
+        best = tile;
+    }
+  return best;
+}
+
+AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
+                                          int64_t headSize, int64_t valueSize,
+                                          int64_t queries) {
+  RegisterTile scores = chooseScoreTile(target);
+  int64_t lanes = target.f32Lanes();
+
+  AttentionTiles tiles;
+  tiles.queries = scores.vectors * lanes;
+  // A short sequence of known length does not need more vectors than it fills.
+  if (queries > 0)
+    tiles.queries =
+        std::min<int64_t>(tiles.queries, llvm::alignTo(queries, lanes));
+  tiles.keyUnroll = scores.scalars;
+
+  // The output tile has the same shape as the score tile, with channels in the
+  // place of keys. A number that divides the head size leaves no rest; below
+  // four channels the loop would not hide the latency of a sum.
+  tiles.valueUnroll = scores.scalars;
+  while (tiles.valueUnroll > 4 && valueSize % tiles.valueUnroll != 0)
+    tiles.valueUnroll /= 2;
+
+  // Measured flat from 64 to 256 keys at a head size of 64: larger tiles
+  // rescale less often. Scores, K, V, queries and accumulator of a tile are to
+  // take at most half of L2, the other half is for what streams through.
+  auto bytes = [&](int64_t keys) {
+    return 4 * (tiles.queries * keys + keys * (headSize + valueSize) +
+                tiles.queries * (headSize + valueSize));
+  };
+  tiles.keys = 128;
+  while (tiles.keys > 16 && bytes(tiles.keys) > target.l2Bytes / 2)
+    tiles.keys /= 2;
+  return tiles;
+}
+
+//===----------------------------------------------------------------------===//
+// Linear layers
+//===----------------------------------------------------------------------===//
+
+/// The register tile of a linear layer: output channels are the vectors, rows
+/// the scalars. Tiles are asked in the order of sums a load; one with less
+/// reuse must be faster by more than 2 %, which is what measurements resolve.
+static RegisterTile chooseLinearTile(const TargetInfo &target,
+                                     int64_t outputs) {
+  // Columns that pad the last panel cost time, and so do the rows that are
+  // missing in the last register tile of a block: half a tile of 128 rows on
+  // average.
+  auto time = [&](RegisterTile tile) {
+    int64_t panels =
+        llvm::divideCeil(outputs, tile.vectors * target.f32Lanes());
+    double rows = 1 + double(tile.scalars - 1) / 2 / 128;
+    return double(panels) * tile.cycles(target) / tile.scalars * rows;
+  };
+  auto reuse = [](RegisterTile tile) {
+    return double(tile.sums()) / (tile.vectors + tile.scalars);
+  };
+
+  llvm::SmallVector<RegisterTile> tiles;
+  for (int64_t vectors = 1; vectors <= 4; ++vectors)
+    for (int64_t rows = 1; rows <= 8; ++rows)
+      if (RegisterTile tile{vectors, rows}; fits(tile, target))
+        tiles.push_back(tile);
+  llvm::sort(tiles, [&](RegisterTile a, RegisterTile b) {
+    return std::tuple(-reuse(a), a.scalars) < std::tuple(-reuse(b), b.scalars);
+  });
+  RegisterTile best = tiles.front();
+  for (RegisterTile tile : tiles)
+    if (time(tile) < time(best) * 0.98)
+      best = tile;
+  return best;
+}
+
+/// The largest block of K that divides it, is a multiple of the eight values
+/// that the packing of the input moves at a time, and is at most `limit`. 0 if
+/// there is none worth its overhead.
+static int64_t chooseInputBlock(int64_t inputs, int64_t limit) {
+  for (int64_t block = limit / 8 * 8; block >= 64; block -= 8)
+    if (inputs % block == 0)
+      return block;
+  return 0;
+}
+
+LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
+                                      int64_t outputs) {
+  RegisterTile tile = chooseLinearTile(target, outputs);
+  LinearBlocks blocks;
+  blocks.mr = tile.scalars;
+  blocks.nr = tile.vectors * target.f32Lanes();
+
+  // Rows of a block without blocking of K: measured, 64 to 128 lose 4 %.
+  int64_t rows = 512;
+  // While a whole panel of weights is below 3/16 of L2 (K < 1024 for panels of
+  // 24 and 512 KiB), blocking K costs more in partial sums than it gains.
+  blocks.kc = 0;
+  if (inputs * blocks.nr * 4 >= target.l2Bytes * 3 / 16)
+    // A block of a panel is to stay in L1 beside the rows that stream by.
+    blocks.kc =
+        chooseInputBlock(inputs, target.l1Bytes * 3 / 4 / (blocks.nr * 4));
+  // The packed block of rows is to take at most half of L2.
+  if (blocks.kc)
+    rows = std::min(rows, target.l2Bytes / 2 / (blocks.kc * 4));
+  blocks.mb = std::max(rows / blocks.mr * blocks.mr, blocks.mr);
+  return blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// Row-wise kernels
+//===----------------------------------------------------------------------===//
+
+int64_t attn::chooseRowsInFlight(const TargetInfo &target) {
+  // A row sums two things (values and squares), each a chain of additions that
+  // waits for itself: enough rows to cover ports times latency, as a power of
+  // two.
+  int64_t rows = target.fmaPorts * target.fmaLatency / 2;
+  return llvm::bit_floor(uint64_t(rows));
+}
