@@ -114,7 +114,7 @@ private:
   // Sizes, and what identifies the query tile that is being built.
   OpFoldResult batches, queries, heads, keys;
   Value batch, head, keyHead, query0;
-  OpFoldResult query1, rows;
+  OpFoldResult rows;
   Value queryTile;
 };
 
@@ -174,11 +174,9 @@ void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
   head = headIndex;
   query0 = index.value(index.apply(
       "i0", index.dim(0) * index.constant(tiles.queries), OpFoldResult(tile)));
-  query1 = index.min(
-      "i1", {index.dim(0) + index.constant(tiles.queries), index.dim(1)},
-      {OpFoldResult(query0), queries});
-  rows = index.apply("rows", index.dim(1) - index.dim(0),
-                     {OpFoldResult(query0), query1});
+  rows = index.min("rows",
+                   {index.constant(tiles.queries), index.dim(1) - index.dim(0)},
+                   {OpFoldResult(query0), queries});
 
   // Groups of query heads share a key and value head.
   int64_t group = op.getQuery().getType().getDimSize(layout.head) /
@@ -248,6 +246,8 @@ SmallVector<KeyLoop> AttentionTiler::planKeyLoops() {
     return {{"partial", zero, keys, false, true}};
   }
 
+  OpFoldResult query1 = index.apply("i1", index.dim(0) + index.dim(1),
+                                    {OpFoldResult(query0), rows});
   SmallVector<OpFoldResult> operands{query0, query1, queries, keys};
   llvm::append_range(operands, materializeLeaves());
   auto bounds = [&](AffineMapAttr map) {
