@@ -27,6 +27,7 @@ void attn::buildGraphToFused(OpPassManager &manager,
   AttnFuseAttentionPassOptions fuse;
   fuse.failIfNotFused = options.failIfNotFused;
   manager.addNestedPass<func::FuncOp>(createAttnFuseAttentionPass(fuse));
+  manager.addPass(createAttnFuseLinearPass());
   manager.addPass(createAttnFormKernelsPass());
   // Only for the reader: one size, one value. Nothing depends on it.
   manager.addPass(createCSEPass());

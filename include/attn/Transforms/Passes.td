@@ -90,6 +90,50 @@ def AttnFuseAttentionPass : Pass<"attn-fuse-attention", "::mlir::func::FuncOp"> 
                            "::mlir::tensor::TensorDialect"];
 }
 
+def AttnFuseLinearPass : Pass<"attn-fuse-linear", "::mlir::ModuleOp"> {
+  let summary = "fuse projections, bias, activation, residual and norm into linear layers";
+  let description = [{
+    1. An `attn.attention` of layout bhsd between `attn.split_heads` and `attn.merge_heads`
+       gets layout bshd.
+    2. Layers that have one input and feed one attention (query, key and value of
+       self-attention; key and value of cross-attention) become one layer with a `#attn.concat`
+       weight and slices of its result.
+    3. `attn.split_heads` and `attn.merge_heads` become reshapes, with a `linalg.transpose`
+       where layout bhsd remains.
+    4. Each `attn.linear` becomes an `attn.fused_linear` on the rows of its input. Its epilogue
+       takes the bias and the longest run of element-wise operations that nobody else sees the
+       inside of; other tensors in it are captures. An `attn.layer_norm` that is the only user of
+       the result goes in as well.
+
+    Before:
+    ```mlir
+    %y = attn.linear %x, %w bias(%b) : tensor<?x?x512xf32>, tensor<2048x512xf32>, tensor<2048xf32> -> tensor<?x?x2048xf32>
+    %z = attn.relu %y : tensor<?x?x2048xf32>
+    ```
+    After:
+    ```mlir
+    %rows = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x512xf32> into tensor<?x512xf32>
+    %f = attn.fused_linear %rows, %w capture(%b : tensor<2048xf32>) epilogue {
+    ^bb0(%acc: f32, %m: index, %n: index, %bias: tensor<2048xf32>):
+      %0 = tensor.extract %bias[%n] : tensor<2048xf32>
+      %1 = arith.addf %acc, %0 : f32
+      %2 = attn.relu %1 : f32
+      attn.yield %2 : f32
+    } : tensor<?x512xf32>, tensor<2048x512xf32> -> tensor<?x2048xf32>
+    %z = tensor.expand_shape %f [[0, 1], [2]] output_shape [%batch, %sequence, 2048] : tensor<?x2048xf32> into tensor<?x?x2048xf32>
+    ```
+
+    - Requires: `attn-fuse-attention` has run.
+    - Guarantees: no `attn.linear`, `attn.split_heads` or `attn.merge_heads` remains; remarks
+      `linear-fused`, `epilogue-not-fused`, `projections-concatenated`,
+      `projections-not-concatenated`.
+    - Rejects: nothing.
+    - Place: after `attn-fuse-attention`, before `attn-generalize`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
   let summary = "name the arguments, results and dynamic sizes of the entry function";
   let description = [{
