@@ -12,7 +12,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -29,8 +28,6 @@ void attn::buildGraphToFused(OpPassManager &manager,
   manager.addNestedPass<func::FuncOp>(createAttnFuseAttentionPass(fuse));
   manager.addPass(createAttnFuseLinearPass());
   manager.addPass(createAttnFormKernelsPass());
-  // Only for the reader: one size, one value. Nothing depends on it.
-  manager.addPass(createCSEPass());
   manager.addPass(createAttnVerifyFusedPass());
 }
 

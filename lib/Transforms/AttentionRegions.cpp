@@ -35,7 +35,7 @@ void AttentionRegions::restrict(Value condition) {
 
 /// Ends a block with its result and hands it to an empty region.
 static void finish(std::unique_ptr<Block> block, Region &region, Value result) {
-  OpBuilder builder = OpBuilder::atBlockEnd(block.get());
+  OpBuilder builder = builderAtEnd(*block);
   YieldOp::create(builder, result.getLoc(), result);
   region.push_back(block.release());
 }

@@ -17,6 +17,13 @@
 
 namespace attn {
 
+/// A builder at the end of a block that is in no region yet.
+inline mlir::OpBuilder builderAtEnd(mlir::Block &block) {
+  mlir::OpBuilder builder(block.getArgument(0).getContext());
+  builder.setInsertionPointToEnd(&block);
+  return builder;
+}
+
 class AttentionRegions {
 public:
   /// Starts with a score region that returns its score and a mask region that
@@ -40,9 +47,7 @@ public:
     mlir::Value captured(unsigned index) {
       return block->getArgument(numOwnArguments + index);
     }
-    mlir::OpBuilder builder() {
-      return mlir::OpBuilder::atBlockEnd(block.get());
-    }
+    mlir::OpBuilder builder() { return builderAtEnd(*block); }
   };
   Side score, mask;
 

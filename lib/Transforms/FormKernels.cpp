@@ -190,6 +190,7 @@ public:
     for (const KernelGroup &group : *groups)
       replace(func, group);
     eraseUnused(func);
+    shareSizes(func);
     return success();
   }
 
@@ -323,6 +324,27 @@ private:
          llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
       if (isOpTriviallyDead(&op))
         op.erase();
+  }
+
+  /// One size, one value; one weight, one reference. Not upstream's CSE: it
+  /// would also merge destinations, and two results cannot share one.
+  static void shareSizes(func::FuncOp func) {
+    SmallVector<Operation *> seen;
+    for (Operation &op : llvm::make_early_inc_range(func.getBody().front())) {
+      if (!isHostOp(&op) || !isPure(&op) || op.getNumResults() != 1 ||
+          isa<tensor::EmptyOp>(op))
+        continue;
+      auto *same = llvm::find_if(seen, [&](Operation *other) {
+        return OperationEquivalence::isEquivalentTo(
+            other, &op, OperationEquivalence::IgnoreLocations);
+      });
+      if (same == seen.end()) {
+        seen.push_back(&op);
+        continue;
+      }
+      op.replaceAllUsesWith(*same);
+      op.erase();
+    }
   }
 
   ModuleOp module;

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionRegions.h"
 #include "LinearSteps.h"
 #include "Scalarize.h"
 #include "attn/Dialect/IR/Attn.h"
@@ -44,7 +45,7 @@ struct Epilogue {
   Value result(LinearOp linear) {
     if (norm)
       return norm.getResult();
-    return ops.empty() ? linear.getResult() : ops.back()->getResult(0);
+    return ops.empty() ? Value(linear.getResult()) : ops.back()->getResult(0);
   }
 };
 
@@ -104,7 +105,7 @@ public:
     value = block->getArgument(0);
     inRegion.map(linear.getResult(), value);
     if (linear.getBias()) {
-      OpBuilder builder = OpBuilder::atBlockEnd(block.get());
+      OpBuilder builder = builderAtEnd(*block);
       Value bias = tensor::ExtractOp::create(
           builder, loc, capture(linear.getBias()), block->getArgument(2));
       value = arith::AddFOp::create(builder, loc, value, bias);
@@ -117,7 +118,7 @@ public:
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(lookUp(op->getLoc(), operand));
-    OpBuilder builder = OpBuilder::atBlockEnd(block.get());
+    OpBuilder builder = builderAtEnd(*block);
     value = createScalar(builder, op, operands);
     inRegion.map(op->getResult(0), value);
   }
@@ -126,7 +127,7 @@ public:
   void moveTo(FusedLinearOp op) {
     if (value == block->getArgument(0))
       return;
-    OpBuilder builder = OpBuilder::atBlockEnd(block.get());
+    OpBuilder builder = builderAtEnd(*block);
     YieldOp::create(builder, op.getLoc(), value);
     op.getEpilogue().push_back(block.release());
   }
@@ -144,7 +145,7 @@ private:
   Value lookUp(Location loc, Value operand) {
     if (Value inside = inRegion.lookupOrNull(operand))
       return inside;
-    OpBuilder builder = OpBuilder::atBlockEnd(block.get());
+    OpBuilder builder = builderAtEnd(*block);
     if (TypedAttr element = splatElement(operand))
       return arith::ConstantOp::create(builder, loc, element);
     if (!isa<RankedTensorType>(operand.getType()))

@@ -12,6 +12,7 @@
 #include "HostSizes.h"
 #include "LinearSteps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attn;
@@ -26,6 +27,26 @@ static RankedTensorType swapHeads(Type type) {
   SmallVector<int64_t> shape(tensor.getShape());
   std::swap(shape[1], shape[2]);
   return tensor.clone(shape);
+}
+
+/// Lets captured sizes of the former query, key and value be those of the new
+/// ones.
+static void moveSizes(AttentionOp op, ArrayRef<Value> before) {
+  OpBuilder builder(op);
+  for (OpOperand &capture : op.getCapturesMutable()) {
+    auto size = capture.get().getDefiningOp<tensor::DimOp>();
+    if (!size || !size.getConstantIndex())
+      continue;
+    auto *source = llvm::find(before, size.getSource());
+    if (source == before.end())
+      continue;
+    const int64_t swapped[] = {0, 2, 1, 3};
+    capture.set(tensor::DimOp::create(builder, size.getLoc(),
+                                      op->getOperand(source - before.begin()),
+                                      swapped[*size.getConstantIndex()]));
+    if (isOpTriviallyDead(size))
+      size.erase();
+  }
 }
 
 void attn::preferBshd(func::FuncOp func) {
@@ -46,12 +67,16 @@ void attn::preferBshd(func::FuncOp func) {
     // New splits, in case that the old ones have other users.
     auto bshd = LayoutAttr::get(op.getContext(), Layout::BSHD);
     OpBuilder builder(op);
+    SmallVector<Value> before =
+        llvm::to_vector(op->getOperands().take_front(3));
     for (auto [number, split] : llvm::enumerate(splits))
       op->setOperand(number, SplitHeadsOp::create(builder, split.getLoc(),
                                                   swapHeads(split.getType()),
                                                   split.getInput(),
-                                                  split.getHeads(), bshd));
-    for (SplitHeadsOp split : splits)
+                                                  split.getHeadsAttr(), bshd));
+    moveSizes(op, before);
+    for (SplitHeadsOp split :
+         llvm::SmallSetVector<SplitHeadsOp, 3>(splits.begin(), splits.end()))
       if (isOpTriviallyDead(split))
         split.erase();
     op.setLayoutAttr(bshd);

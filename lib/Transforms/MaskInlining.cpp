@@ -79,6 +79,8 @@ private:
 
   /// bound + M - N, with the sizes of the key and of the query.
   Value addKeysMinusQueries(Value bound) {
+    if (scores.getKey() == scores.getQuery())
+      return bound;
     unsigned sequence = sequenceDim(scores.getLayout());
     OpFoldResult m = sizeOf(outside, loc, scores.getKey(), sequence);
     OpFoldResult n = sizeOf(outside, loc, scores.getQuery(), sequence);

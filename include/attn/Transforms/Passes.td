@@ -61,7 +61,7 @@ def AttnFuseAttentionPass : Pass<"attn-fuse-attention", "::mlir::func::FuncOp"> 
     Before:
     ```mlir
     %s = attn.scores %q, %k layout(bshd) : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x8x?x?xf32>
-    %m = attn.mask %s by #attn.causal<top_left> : tensor<?x8x?x?xf32>
+    %m = attn.mask %s by causal<top_left> : tensor<?x8x?x?xf32>
     %p = attn.softmax %m : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xf32>
     %o = attn.mix %p, %v layout(bshd) : tensor<?x8x?x?xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
     ```
