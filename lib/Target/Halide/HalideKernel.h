@@ -27,6 +27,9 @@ struct HalideKernel {
   Halide::Pipeline pipeline;
   /// One a kernel argument, in order.
   std::vector<Halide::Argument> args;
+  /// All scratch must have a fixed size and lie on the stack; checked after
+  /// lowering.
+  bool stackOnly = false;
 };
 
 /// The arguments of a kernel as Halide parameters.

@@ -1,0 +1,95 @@
+//===- FlashAlgorithm.h - tiled attention as Halide functions --*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The recurrence of a query tile is one Halide function X(q, di, dg,
+// counters...) with one update definition a scf.for. Halide cannot be told that
+// the softmax recurrence is associative, so running maximum, sum and
+// accumulator live in X itself: block dg = 0 of MD columns holds
+//
+//     0: factor of what was there   1: factor of this tile   2: maximum   3:
+//     sum
+//
+// and block dg >= 1 the channels MD * (dg - 1) to MD * dg - 1 of the
+// accumulator. An update walks the columns in this order, so that the factors
+// are computed from the old maximum before it is replaced, and the rest uses
+// them.
+//
+// The weights P of a tile are taken relative to the tile's own maximum (X
+// cannot be read while a producer of its update is computed); the factor of
+// column 1 makes up for it.
+//
+// Two ways of counting exponents:
+//   folded   no score region: the scale of the exponential is folded into the
+//   query
+//            tile, and the maximum is rounded up to an integer, so that the
+//            factors are exact powers of two made by a shift;
+//   plain    otherwise: scores in their own unit, exact maximum, scale applied
+//            after subtraction, as the text says it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHALGORITHM_H
+#define ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHALGORITHM_H
+
+#include "../ExprEmitter.h"
+#include "FlashLoops.h"
+
+namespace attn {
+
+/// The functions of one scf.for.
+struct FlashStage {
+  FlashLoop loop;
+  bool full = false; ///< No edge: every key of every tile exists.
+  int64_t keys = 0;  ///< Keys a tile.
+  int update = 0;    ///< Number of the update definition of X.
+
+  Halide::Func scores;  ///< S(q, kk, t, counters...), a reduction over d.
+  Halide::Func visible; ///< S after score regions and masks.
+  Halide::Func tileMax; ///< Maximum of the tile.
+  Halide::Func offset;  ///< What is subtracted before the exponential.
+  std::vector<Halide::Func> expSteps; ///< Parts of the exponential, in order.
+  Halide::Func weights;               ///< P.
+  Halide::Func tileSum;               ///< Sum of P over the tile's keys.
+  Halide::Func mix;             ///< PV(q, di, dg, ...), a reduction over keys.
+  Halide::Func laneMax, finite; ///< Whether V is free of NaN and infinity.
+  Halide::RVar depth;           ///< d of the scores.
+  Halide::RVar maxKey, sumKey, mixKey, slowMixKey, finiteKey, finiteChunk,
+      finiteLane;
+  Halide::RVar column, block, tile; ///< The update of X: ri, rb, rt.
+  bool hasFiniteTest() const { return finite.defined(); }
+};
+
+struct FlashAlgorithm {
+  int64_t rows = 0, headSize = 0, valueSize = 0;
+  int64_t columns = 0; ///< MD: columns of a block of X.
+  int64_t lanes = 0;   ///< Vector lanes.
+  int64_t blocks() const { return (valueSize + columns - 1) / columns; }
+
+  Halide::Var q{"q"}, kk{"kk"}, t{"t"}, d{"d"}, di{"di"}, dg{"dg"}, qv{"qv"},
+      qg{"qg"}, lane{"lane"};
+  std::vector<Halide::Var> counters; ///< Of the scf.forall, in order.
+  unsigned tileCounter = 0;          ///< Which of them numbers query tiles.
+
+  Halide::Func query; ///< Qs(qv, d, qg, counters...), scaled and transposed.
+  std::vector<FlashStage> stages;
+  Halide::Func state;   ///< X.
+  Halide::Func inverse; ///< 1 / sum, 0 where nothing is visible.
+  Halide::Func result, lse;
+  /// The dimensions of `result` and `lse`; `row` is a position.
+  std::vector<Halide::Var> resultVars, lseVars;
+  Halide::Var row{"i"};
+};
+
+/// Builds the functions. The order of things to call is: this, then a schedule.
+mlir::FailureOr<FlashAlgorithm> buildFlashAlgorithm(FlashNest &nest,
+                                                    FlashScheduleAttr schedule,
+                                                    const ExprEmitter &values);
+
+/// Schedule/FlashCpu.cpp.
+mlir::LogicalResult scheduleFlashCpu(FlashAlgorithm &algorithm,
+                                     FlashScheduleAttr schedule,
+                                     const TargetInfo &target, KernelOp kernel);
+
+} // namespace attn
+#endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHALGORITHM_H

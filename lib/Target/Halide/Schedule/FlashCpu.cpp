@@ -1,0 +1,311 @@
+//===- FlashCpu.cpp - schedule of tiled attention for CPUs
+//-----------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Queries lie in vector lanes. A query tile (one parallel task) keeps its
+// scaled and transposed queries and X on the stack, walks over the key tiles,
+// and for each builds the tile's scores, weights and products:
+//
+//   scores   register tile of rows x key_unroll, over d; K is read as scalars
+//   that
+//            are broadcast, each element once a query tile
+//   weights  4 keys of one vector at a time, all steps of the exponential in
+//            registers: 4 independent chains hide the latency of an FMA
+//   mix      register tile of rows x value_unroll, over the tile's keys,
+//   finished
+//            inside the update of X without a trip through memory
+//
+// Where the factors come from: tile sizes are the !attn.tile types, the rest is
+// #attn.flash_schedule. A register tile wants rows / vector * unroll
+// accumulators, at least FMA ports x latency, and rows / vector + 1 more
+// registers for operands.
+//
+// Loops are told not to be partitioned (Partition::Never) where the body is
+// long: Halide would otherwise emit the whole key loop two or three times for
+// each `likely` inside, which costs seconds of compile time and gains nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "../Algorithm/FlashAlgorithm.h"
+
+#include "attn/Analysis/TargetInfo.h"
+
+using namespace mlir;
+using namespace attn;
+using Halide::Func;
+using Halide::MemoryType;
+using Halide::Partition;
+using Halide::RVar;
+using Halide::TailStrategy;
+using Halide::Var;
+
+/// Keys whose exponentials are computed together: 4 chains of dependent FMAs on
+/// 2 ports of latency 4, for one vector of queries, fit 16 registers.
+static constexpr int expUnroll = 4;
+/// Steps of the reductions over d and over keys that are unrolled: amortises
+/// the loop counter; more measured nothing.
+static constexpr int reductionUnroll = 4;
+
+namespace {
+struct FlashCpuSchedule {
+  FlashAlgorithm &a;
+  FlashScheduleAttr factors;
+  const TargetInfo &target;
+  KernelOp kernel;
+  int lanes, rows, columns, keyUnroll;
+  Var f{"f"}; ///< The parallel loop: all query tiles of all heads.
+
+  LogicalResult check();
+  void scheduleResult();
+  void scheduleQuery();
+  void scheduleState();
+  void scheduleScores(FlashStage &stage);
+  void scheduleWeights(FlashStage &stage);
+  void scheduleMix(FlashStage &stage);
+  void scheduleFinite(FlashStage &stage);
+
+private:
+  /// Vectors over the queries of a tile. The bound is what makes them whole.
+  void vectorizeRows(Func func) {
+    func.bound(a.q, 0, rows).vectorize(a.q, lanes).unroll(a.q);
+  }
+  template <typename Stage> void vectorizeRowsOf(Stage stage) {
+    stage.vectorize(a.q, lanes).unroll(a.q);
+  }
+  /// The largest power of two of lanes that a row of `size` elements fills.
+  int lanesOf(int64_t size) const {
+    return std::min<int64_t>(lanes, llvm::bit_floor<uint64_t>(size));
+  }
+};
+} // namespace
+
+/// What the bounds below promise to Halide. With no_asserts a false promise is
+/// an assumption of the code, not an error.
+LogicalResult FlashCpuSchedule::check() {
+  auto multiple = [&](int64_t value, int64_t factor, StringRef what,
+                      StringRef of) -> LogicalResult {
+    if (factor > 0 && value % factor == 0)
+      return success();
+    return kernel.emitOpError("expected ")
+           << what << " to be a multiple of " << of << " " << factor << ", got "
+           << value;
+  };
+  bool ok = true;
+  if (!llvm::isPowerOf2_64(factors.getVector()) || factors.getVector() < 2)
+    return kernel.emitOpError("expected a vector of a power of two of lanes, "
+                              "at least 2, got ")
+           << factors.getVector();
+  ok &= succeeded(
+      multiple(rows, lanes, "the rows of the query tile", "vector ="));
+  if (columns < 4) {
+    kernel.emitOpError(
+        "expected value_unroll of at least 4 (because a block of "
+        "the state holds two factors, maximum and sum), got ")
+        << columns;
+    ok = false;
+  }
+  for (FlashStage &stage : a.stages) {
+    ok &= succeeded(multiple(stage.keys, keyUnroll, "the rows of the key tile",
+                             "key_unroll ="));
+    ok &= succeeded(multiple(stage.keys, expUnroll, "the rows of the key tile",
+                             "the exponential's"));
+    if (!ok)
+      break;
+  }
+  if (!ok)
+    return failure();
+
+  // Everything of a query tile lives on the stack of a thread.
+  int64_t keys = 0;
+  for (FlashStage &stage : a.stages)
+    keys = std::max(keys, stage.keys);
+  int64_t bytes =
+      4 * rows * (a.headSize + 2 * keys + columns * (a.blocks() + 1));
+  int64_t limit = std::max<int64_t>(64 * 1024, target.l2Bytes / 2);
+  if (bytes > limit)
+    return kernel.emitOpError("expected at most ")
+           << limit << " bytes of scratch a query tile (because it lives on a "
+           << "thread's stack and in its second-level cache), got " << bytes
+           << " from " << rows << " queries, " << keys
+           << " keys, D = " << a.headSize << " and " << a.valueSize
+           << " value channels: choose smaller tiles";
+  return success();
+}
+
+void FlashCpuSchedule::scheduleResult() {
+  Var outer("io"), inner("ii");
+  Func result = a.result;
+  int width = lanesOf(a.valueSize);
+  result.bound(a.d, 0, static_cast<int>(a.valueSize));
+  result.split(a.row, outer, inner, rows, TailStrategy::GuardWithIf);
+  // All counters in one loop: query tiles of one head run one after the other,
+  // so that its keys and values stay in the cache.
+  std::vector<Var> order = {a.d, inner, outer};
+  for (const Var &var : llvm::reverse(a.resultVars))
+    if (!var.same_as(a.d) && !var.same_as(a.row))
+      order.insert(order.begin() + 3, var);
+  result.reorder(std::vector<Halide::VarOrRVar>(order.begin(), order.end()));
+  Var fused = outer;
+  for (unsigned i = 3; i < order.size(); ++i) {
+    Var next = i + 1 == order.size() ? f : Var("f" + std::to_string(i));
+    result.fuse(fused, order[i], next);
+    fused = next;
+  }
+  if (order.size() == 3)
+    result.rename(outer, f);
+  result.parallel(f)
+      .partition(f, Partition::Never)
+      .partition(inner, Partition::Never);
+  // A row's last vector overlaps the one before where the size is no multiple.
+  result.vectorize(a.d, width, TailStrategy::ShiftInwards).unroll(a.d);
+
+  for (Func func : {a.state, a.inverse, a.query})
+    for (const Var &counter : a.counters)
+      func.bound_extent(counter, 1);
+  a.inverse.compute_at(result, f);
+  vectorizeRows(a.inverse);
+}
+
+void FlashCpuSchedule::scheduleQuery() {
+  // Vectors along d are loaded from the tensor's rows and stored a column each:
+  // a transposition in registers.
+  int width = lanesOf(a.headSize);
+  a.query.compute_at(a.result, f)
+      .store_in(MemoryType::Stack)
+      .bound(a.qg, 0, rows / lanes)
+      .bound(a.qv, 0, lanes)
+      .bound(a.d, 0, static_cast<int>(a.headSize))
+      .reorder(a.qv, a.d, a.qg)
+      .unroll(a.qv)
+      .vectorize(a.d, width, TailStrategy::ShiftInwards);
+}
+
+void FlashCpuSchedule::scheduleState() {
+  a.state.compute_at(a.result, f)
+      .store_in(MemoryType::Stack)
+      .bound(a.di, 0, columns)
+      .bound(a.dg, 0, static_cast<int>(a.blocks()) + 1);
+  vectorizeRows(a.state);
+  for (FlashStage &stage : a.stages) {
+    Halide::Stage update = a.state.update(stage.update);
+    update.reorder(a.q, stage.column, stage.block, stage.tile);
+    vectorizeRowsOf(update);
+    update.unroll(stage.column).partition(stage.tile, Partition::Never);
+  }
+}
+
+void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
+  Var outer("ko"), inner("ki");
+  Halide::LoopLevel tile(a.state, stage.tile);
+  stage.visible.compute_at(tile)
+      .store_in(MemoryType::Stack)
+      .bound_storage(a.kk, static_cast<int>(stage.keys))
+      .split(a.kk, outer, inner, keyUnroll, TailStrategy::RoundUp)
+      .reorder(a.q, inner, outer)
+      .unroll(inner);
+  vectorizeRows(stage.visible);
+  stage.scores.compute_at(stage.visible, outer)
+      .store_in(MemoryType::Register)
+      .bound_extent(a.kk, keyUnroll)
+      .unroll(a.kk);
+  vectorizeRows(stage.scores);
+  Halide::Stage update = stage.scores.update();
+  update.reorder(a.q, a.kk, stage.depth).unroll(a.kk);
+  vectorizeRowsOf(update);
+  if (a.headSize % reductionUnroll == 0)
+    update.unroll(stage.depth, reductionUnroll);
+}
+
+void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
+  Halide::LoopLevel tile(a.state, stage.tile);
+  Var outer("ko"), inner("ki"), group("qo"), lane("qi");
+  stage.tileMax.compute_at(tile);
+  vectorizeRows(stage.tileMax);
+  stage.tileMax.update().reorder(a.q, stage.maxKey);
+  vectorizeRowsOf(stage.tileMax.update());
+  stage.offset.compute_at(tile);
+  vectorizeRows(stage.offset);
+
+  stage.weights.compute_at(tile)
+      .store_in(MemoryType::Stack)
+      .bound_storage(a.kk, static_cast<int>(stage.keys))
+      .bound(a.q, 0, rows)
+      .split(a.kk, outer, inner, expUnroll, TailStrategy::RoundUp)
+      .split(a.q, group, lane, lanes)
+      .reorder(lane, inner, outer, group)
+      .vectorize(lane)
+      .unroll(inner);
+  for (Func step : stage.expSteps)
+    step.compute_at(stage.weights, outer)
+        .store_in(MemoryType::Register)
+        .vectorize(a.q)
+        .unroll(a.kk);
+
+  stage.tileSum.compute_at(tile);
+  vectorizeRows(stage.tileSum);
+  stage.tileSum.update().reorder(a.q, stage.sumKey);
+  vectorizeRowsOf(stage.tileSum.update());
+}
+
+void FlashCpuSchedule::scheduleFinite(FlashStage &stage) {
+  Halide::LoopLevel tile(a.state, stage.tile);
+  int width = lanesOf(a.valueSize);
+  stage.laneMax.compute_at(tile)
+      .bound(a.lane, 0, width)
+      .vectorize(a.lane, width);
+  stage.laneMax.update()
+      .reorder(a.lane, stage.finiteChunk, stage.finiteKey)
+      .vectorize(a.lane, width);
+  stage.finite.compute_at(tile);
+}
+
+void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
+  Halide::LoopLevel block(a.state, stage.block);
+  stage.mix.compute_at(block)
+      .store_in(MemoryType::Register)
+      .bound(a.di, 0, columns)
+      .bound_storage(a.dg, 1)
+      .reorder(a.q, a.di, a.dg)
+      .unroll(a.di);
+  vectorizeRows(stage.mix);
+  RVar outer("mixOuter"), inner("mixInner");
+  Halide::Stage update = stage.mix.update();
+  update.split(stage.mixKey, outer, inner, reductionUnroll)
+      .reorder(a.q, a.di, inner, outer, a.dg)
+      .unroll(a.di)
+      .unroll(inner);
+  vectorizeRowsOf(update);
+  if (!stage.hasFiniteTest())
+    return;
+  Halide::Stage slow = stage.mix.update(1);
+  slow.reorder(a.q, a.di, stage.slowMixKey, a.dg).unroll(a.di);
+  vectorizeRowsOf(slow);
+}
+
+LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
+                                     FlashScheduleAttr schedule,
+                                     const TargetInfo &target,
+                                     KernelOp kernel) {
+  FlashCpuSchedule s{algorithm,
+                     schedule,
+                     target,
+                     kernel,
+                     static_cast<int>(schedule.getVector()),
+                     static_cast<int>(algorithm.rows),
+                     static_cast<int>(schedule.getValueUnroll()),
+                     static_cast<int>(schedule.getKeyUnroll())};
+  if (failed(s.check()))
+    return failure();
+  s.scheduleResult();
+  s.scheduleQuery();
+  s.scheduleState();
+  for (FlashStage &stage : algorithm.stages) {
+    s.scheduleScores(stage);
+    s.scheduleWeights(stage);
+    if (stage.hasFiniteTest())
+      s.scheduleFinite(stage);
+    s.scheduleMix(stage);
+  }
+  return success();
+}
