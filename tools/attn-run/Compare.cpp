@@ -1,0 +1,115 @@
+//===- Compare.cpp - outputs against what they should be ------------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Compare.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compare.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace llvm;
+
+namespace attn::run {
+
+template <typename Number>
+static double load(const NpyArray &array, uint64_t i) {
+  Number number;
+  memcpy(&number, array.data.data() + i * sizeof(Number), sizeof(Number));
+  return static_cast<double>(number);
+}
+
+static double element(const NpyArray &array, uint64_t i) {
+  switch (array.type) {
+  case NpyType::F32:
+    return load<float>(array, i);
+  case NpyType::F64:
+    return load<double>(array, i);
+  case NpyType::I32:
+    return load<int32_t>(array, i);
+  case NpyType::I64:
+    return load<int64_t>(array, i);
+  case NpyType::Bool:
+  case NpyType::U8:
+    return load<uint8_t>(array, i);
+  }
+  llvm_unreachable("all types are listed");
+}
+
+static SmallVector<int64_t, 4> position(uint64_t i, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t, 4> indices(shape.size());
+  for (size_t d = shape.size(); d-- > 0; i /= shape[d])
+    indices[d] = i % shape[d];
+  return indices;
+}
+
+Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
+                         const std::optional<NpyArray> &compare,
+                         double tolerance) {
+  // Elements that share one entry of `compare`.
+  uint64_t group = 0;
+  if (compare && compare->shape.size() <= got.shape.size() &&
+      equal(compare->shape,
+            ArrayRef(got.shape).take_front(compare->shape.size()))) {
+    group = 1;
+    for (int64_t size : ArrayRef(got.shape).drop_front(compare->shape.size()))
+      group *= size;
+  }
+  bool isFloat = got.type == NpyType::F32 || got.type == NpyType::F64;
+  double limit = isFloat ? tolerance : 0;
+
+  Comparison result;
+  result.limit = limit;
+  bool misplaced = false; // `worst` is a NaN or infinity.
+  for (uint64_t i = 0; i < got.numElements(); ++i) {
+    if (group && !compare->data[i / group])
+      continue;
+    ++result.compared;
+    double a = element(got, i), b = element(expected, i);
+    if ((std::isnan(a) && std::isnan(b)) || a == b)
+      continue;
+    double error = std::fabs(a - b);
+    bool special = !std::isfinite(a) || !std::isfinite(b);
+    bool wrong = special || error > limit + limit * std::fabs(b);
+    result.wrong += wrong;
+    if (!special)
+      result.maxError = std::max(result.maxError, error);
+    if (special ? !misplaced : !misplaced && error >= result.maxError) {
+      misplaced = special;
+      result.worst = position(i, got.shape);
+      result.got = a;
+      result.expected = b;
+    }
+  }
+  return result;
+}
+
+std::string describe(StringRef name, const Comparison &comparison) {
+  std::string text;
+  raw_string_ostream stream(text);
+  stream << name << ": max abs error " << format("%.3g", comparison.maxError)
+         << " in " << comparison.compared << " elements, limit ";
+  if (comparison.limit == 0)
+    stream << "0: ";
+  else
+    stream << format("%g", comparison.limit) << " + "
+           << format("%g", comparison.limit) << " * |expected|: ";
+  if (comparison.wrong)
+    stream << comparison.wrong << " differ, the worst at "
+           << shapeText(comparison.worst) << ": expected "
+           << format("%.9g", comparison.expected) << ", got "
+           << format("%.9g", comparison.got);
+  else
+    stream << "ok";
+  return text;
+}
+
+} // namespace attn::run

@@ -1,0 +1,42 @@
+//===- Compare.h - outputs against what they should be ---------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// |got - expected| <= tolerance + tolerance * |expected| for every element that
+// counts; NaN and infinities must be at the same places; integers are equal.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TOOLS_ATTN_RUN_COMPARE_H
+#define ATTN_TOOLS_ATTN_RUN_COMPARE_H
+
+#include "Interface.h"
+
+#include <optional>
+
+namespace attn::run {
+
+struct Comparison {
+  /// Elements that were compared, and those that differ by too much.
+  uint64_t compared = 0, wrong = 0;
+  /// The largest absolute difference of finite elements.
+  double maxError = 0;
+  /// The tolerance; zero for integers.
+  double limit = 0;
+  /// Where it is, or where the first NaN or infinity is out of place.
+  llvm::SmallVector<int64_t, 4> worst;
+  double got = 0, expected = 0;
+};
+
+/// Compares arrays of one type and shape. `compare`, if given and if its shape
+/// is a leading part of the arrays', says which positions count.
+Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
+                         const std::optional<NpyArray> &compare,
+                         double tolerance);
+
+/// One line: `NAME: max abs error 1.2e-06 in 48 elements, limit ...: ok`.
+std::string describe(llvm::StringRef name, const Comparison &comparison);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTN_RUN_COMPARE_H

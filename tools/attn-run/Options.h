@@ -1,0 +1,39 @@
+//===- Options.h - the command line ----------------------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Plain values; cl::opt stays in Options.cpp.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TOOLS_ATTN_RUN_OPTIONS_H
+#define ATTN_TOOLS_ATTN_RUN_OPTIONS_H
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace attn::run {
+
+struct Options {
+  std::string model;
+  std::vector<std::string> cases;
+  bool random = false;
+  uint64_t seed = 1;
+  llvm::StringMap<int64_t> dims;
+  double tolerance = 2e-5;
+  bool reference = false, referenceOnly = false;
+  bool time = false;
+  int threads = 1;
+  std::string target, write, keep;
+};
+
+/// Parses and checks the command line. Ends the program for --help and for
+/// options that do not exist.
+llvm::Expected<Options> parseCommandLine(int argc, char **argv);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTN_RUN_OPTIONS_H

@@ -1,0 +1,169 @@
+//===- RandomCase.cpp - made-up inputs ------------------------------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An own generator instead of <random>, whose distributions differ between
+// standard libraries.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+
+#include "attn/Dialect/IR/Attn.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace llvm;
+
+namespace attn::run {
+
+//===----------------------------------------------------------------------===//
+// What an argument may hold
+//===----------------------------------------------------------------------===//
+
+/// Narrows `range` to what `user` expects of the argument `value`.
+static void narrow(mlir::Value value, mlir::Operation *user, int64_t keys,
+                   InputRange &range) {
+  if (auto embedding = dyn_cast<EmbeddingOp>(user)) {
+    range = {InputRange::Integer,
+             std::min<int64_t>(range.kind == InputRange::Integer ? range.limit
+                                                                 : INT64_MAX,
+                               embedding.getTable().getType().getDimSize(0))};
+  } else if (auto check = dyn_cast<CheckIdsOp>(user)) {
+    range = {InputRange::Integer, static_cast<int64_t>(check.getLimit())};
+  } else if (auto mask = dyn_cast<MaskOp>(user)) {
+    if (mask.getOperand() == value && isa<KeyPaddingAttr>(mask.getRule()))
+      range.kind = InputRange::Mask;
+    else if (mask.getOperand() == value && isa<KeyLengthsAttr>(mask.getRule()))
+      range = {InputRange::Integer, keys + 1};
+  } else if (auto pool = dyn_cast<PoolOp>(user)) {
+    if (pool.getMask() == value)
+      range.kind = InputRange::Mask;
+  }
+}
+
+std::vector<InputRange> inputRanges(mlir::ModuleOp module,
+                                    const Interface &interface,
+                                    ArrayRef<int64_t> dims) {
+  mlir::func::FuncOp entry;
+  if (module)
+    for (auto function : module.getOps<mlir::func::FuncOp>())
+      if (function.isPublic() && !entry)
+        entry = function;
+  // Key lengths count along the last dim that was named; a shorter one is
+  // fine too.
+  int64_t keys = 1;
+  for (int64_t value : dims)
+    keys = std::max(keys, value);
+  for (auto [i, value] : enumerate(dims))
+    if (interface.dims[i].name != "batch")
+      keys = std::min(keys, value);
+
+  std::vector<InputRange> ranges(interface.inputs.size());
+  for (auto [i, input] : enumerate(interface.inputs)) {
+    InputRange &range = ranges[i];
+    if (input.type == NpyType::Bool)
+      range.kind = InputRange::Mask;
+    else if (input.type == NpyType::I32 || input.type == NpyType::I64)
+      range.kind = InputRange::Integer;
+    if (!entry || i >= entry.getNumArguments())
+      continue;
+    mlir::Value argument = entry.getArgument(i);
+    for (mlir::Operation *user : argument.getUsers())
+      narrow(argument, user, keys, range);
+  }
+  return ranges;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// SplitMix64.
+class Generator {
+public:
+  explicit Generator(uint64_t seed) : state(seed) {}
+
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  /// 0 <= x < limit.
+  int64_t below(int64_t limit) {
+    return limit <= 1 ? 0 : static_cast<int64_t>(next() % limit);
+  }
+  /// The sum of twelve uniform numbers is close to a normal distribution, and
+  /// needs no function whose last bit differs between libraries.
+  double normal() {
+    double sum = -6;
+    for (unsigned i = 0; i < 12; ++i)
+      sum += static_cast<double>(next() >> 11) * 0x1p-53;
+    return sum;
+  }
+
+private:
+  uint64_t state;
+};
+} // namespace
+
+template <typename Number>
+static void store(NpyArray &array, uint64_t i, double value) {
+  Number number = static_cast<Number>(value);
+  memcpy(array.data.data() + i * sizeof(Number), &number, sizeof(Number));
+}
+
+Case randomCase(const Interface &interface, ArrayRef<int64_t> dims,
+                ArrayRef<InputRange> ranges, uint64_t seed) {
+  Generator generator(seed);
+  Case result;
+  result.name = "random inputs of seed " + std::to_string(seed);
+  result.dims.assign(dims.begin(), dims.end());
+  for (auto [tensor, range] : zip(interface.inputs, ranges)) {
+    NpyArray array = makeArray(tensor, dims);
+    int64_t row = array.shape.empty() ? 1 : array.shape.back();
+    for (uint64_t i = 0; i < array.numElements(); ++i) {
+      double value = 0;
+      switch (range.kind) {
+      case InputRange::Normal:
+        value = generator.normal();
+        break;
+      case InputRange::Integer:
+        value = static_cast<double>(generator.below(range.limit));
+        break;
+      case InputRange::Mask:
+        // Three of four are visible; a row always sees its first key.
+        value = i % row == 0 || generator.below(4) != 0;
+        break;
+      }
+      switch (tensor.type) {
+      case NpyType::F32:
+        store<float>(array, i, value);
+        break;
+      case NpyType::F64:
+        store<double>(array, i, value);
+        break;
+      case NpyType::I32:
+        store<int32_t>(array, i, value);
+        break;
+      case NpyType::I64:
+        store<int64_t>(array, i, value);
+        break;
+      case NpyType::Bool:
+      case NpyType::U8:
+        store<uint8_t>(array, i, value);
+        break;
+      }
+    }
+    result.inputs.push_back(std::move(array));
+  }
+  return result;
+}
+
+} // namespace attn::run

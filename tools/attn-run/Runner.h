@@ -1,0 +1,33 @@
+//===- Runner.h - runs a compiled model on cases ---------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Guarded runs for correctness, plain runs for time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TOOLS_ATTN_RUN_RUNNER_H
+#define ATTN_TOOLS_ATTN_RUN_RUNNER_H
+
+#include "Cases.h"
+#include "CompiledModel.h"
+
+namespace attn::run {
+
+/// Runs the model once with guard pages around every buffer and read-only
+/// inputs. Outputs that the model does not write hold a NaN or 0xcd pattern.
+llvm::Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
+                                                 const Case &testCase);
+
+struct Timing {
+  unsigned runs = 0;
+  double minSeconds = 0, medianSeconds = 0;
+};
+
+/// Runs the model for about two seconds, at least five times, after one run
+/// that does not count.
+llvm::Expected<Timing> timeModel(CompiledModel &model, const Case &testCase);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTN_RUN_RUNNER_H
