@@ -3,27 +3,115 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Without --emit this is an opt tool: IR and passes in, IR out. Only the
-// dialects and upstream passes that this project uses are registered.
+// With --emit this is the compiler: a model in, the output of a stage out.
+// Without it, it is an opt tool: IR and passes in, IR out. Only the dialects
+// and upstream passes that this project uses are registered.
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Pipelines/Dialects.h"
+#include "attn/Pipelines/Driver.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
+namespace cl = llvm::cl;
+
+/// True if --emit is among the arguments.
+static bool asksForOutput(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    StringRef arg = StringRef(argv[i]).ltrim('-');
+    if (argv[i][0] == '-' && (arg == "emit" || arg.starts_with("emit=")))
+      return true;
+  }
+  return false;
+}
+
+/// attn-opt M --emit=...
+static int compile(int argc, char **argv) {
+  static cl::OptionCategory category("attn-opt M --emit=... options");
+  static cl::opt<std::string> input(
+      cl::Positional, cl::Required, cl::cat(category),
+      cl::desc("<model: a .mlir file of any level, or a folder with a "
+               "config.json>"));
+  static cl::opt<std::string> emit(
+      "emit", cl::cat(category), cl::value_desc("stage"),
+      cl::desc("What to write: graph, fused, tiled (IR), stmt (loop nests of "
+               "the kernels), llvm, asm, or obj (object, header, weights and "
+               "manifest)"));
+  static cl::opt<std::string> output(
+      "o", cl::init("-"), cl::cat(category), cl::value_desc("file"),
+      cl::desc("File to write; with --emit=obj the prefix of all files"));
+  static cl::list<std::string> targets(
+      "target", cl::CommaSeparated, cl::cat(category), cl::value_desc("names"),
+      cl::desc("CPUs to compile for, best first; the program picks the first "
+               "that its machine can run (default: x86-64-v3)"));
+  static cl::list<std::string> dims(
+      "dim", cl::cat(category), cl::value_desc("name=min..max"),
+      cl::desc("Range of a dynamic dimension, e.g. batch=1..8, or batch=4; can "
+               "be repeated"));
+  static cl::opt<std::string> weights(
+      "weights", cl::init("file"), cl::cat(category), cl::value_desc("where"),
+      cl::desc("Where the weights go: file (beside the object) or embed (into "
+               "it)"));
+  static cl::opt<bool> explain(
+      "explain", cl::cat(category),
+      cl::desc("Say on the standard error what was fused, tiled and scheduled "
+               "and what was not, and why"));
+  static cl::opt<bool> failIfNotFused(
+      "fail-if-not-fused", cl::cat(category),
+      cl::desc("Make each attention that is not fused an error"));
+  static cl::opt<bool> verifyEach(
+      "verify-each", cl::cat(category),
+      cl::desc("Verify the module after each pass, not only after each stage"));
+  attn::registerHuggingFaceFlags();
+  cl::ParseCommandLineOptions(
+      argc, argv, "attention compiler: a model in, an object file out\n");
+
+  attn::DriverOptions options;
+  auto error = [] { return &llvm::WithColor::error(llvm::errs(), "attn-opt"); };
+  std::optional<attn::Emit> stage = attn::parseEmit(emit);
+  if (!stage)
+    *error() << "expected --emit with " << attn::emitNames() << ", got '"
+             << emit << "'\n";
+  if (weights != "file" && weights != "embed")
+    *error() << "expected --weights with file or embed, got '" << weights
+             << "'\n";
+  if (!stage || (weights != "file" && weights != "embed"))
+    return 1;
+  options.input = input;
+  options.emit = *stage;
+  options.output = output;
+  options.targets = targets;
+  options.dims = dims;
+  options.embedWeights = weights == "embed";
+  options.explain = explain;
+  options.failIfNotFused = failIfNotFused;
+  options.verifyEach = verifyEach;
+  options.import = attn::huggingFaceOptionsFromFlags();
+  return attn::runDriver(options);
+}
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  if (asksForOutput(argc, argv))
+    return compile(argc, argv);
+
   registerCanonicalizerPass();
   registerCSEPass();
   registerSymbolDCEPass();
   attn::registerPipelines();
-
   DialectRegistry registry;
   attn::registerDialects(registry);
-  return asMainReturnCode(
-      MlirOptMain(argc, argv, "attention compiler\n", registry));
+  return asMainReturnCode(MlirOptMain(
+      argc, argv,
+      "attn-opt: runs passes on attention models; with --emit=graph, fused, "
+      "tiled, stmt, llvm, asm or obj compiles one (attn-opt --emit=obj "
+      "--help)\n",
+      registry));
 }

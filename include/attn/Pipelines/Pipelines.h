@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Each stage ends in a contract pass and can be asked for by name
-// (--attn-graph-to-fused). A pass leaves IR of a lower level alone, so that a
-// module of any level can enter at the top.
+// (--attn-graph-to-fused, --attn-fused-to-tiled). A pass leaves IR of a lower
+// level alone, so that a module of any level can enter at the top.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_PIPELINES_PIPELINES_H

@@ -1,0 +1,169 @@
+//===- Driver.cpp - from a model to a file of any stage --------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Everything that can be wrong about the command line is looked at before the
+// work starts: targets, ranges, and whether the output can be written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/Driver.h"
+#include "Explain.h"
+#include "Progress.h"
+#include "attn/Analysis/TargetInfo.h"
+#include "attn/Dialect/IR/Attn.h"
+#include "attn/Pipelines/Dialects.h"
+#include "attn/Pipelines/Pipelines.h"
+#include "attn/Transforms/Passes.h"
+#include "attn/Transforms/Transforms.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace attn;
+
+std::optional<Emit> attn::parseEmit(StringRef name) {
+  return llvm::StringSwitch<std::optional<Emit>>(name)
+      .Case("graph", Emit::Graph)
+      .Case("fused", Emit::Fused)
+      .Case("tiled", Emit::Tiled)
+      .Case("stmt", Emit::Stmt)
+      .Case("llvm", Emit::LLVM)
+      .Case("asm", Emit::Assembly)
+      .Case("obj", Emit::Object)
+      .Default(std::nullopt);
+}
+
+StringRef attn::emitNames() {
+  return "graph, fused, tiled, stmt, llvm, asm or obj";
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+/// Runs one stage.
+static LogicalResult runStage(ModuleOp module, bool verifyEach,
+                              llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager manager(module->getContext());
+  manager.enableVerifier(verifyEach);
+  build(manager);
+  // Whatever a stage hands on is valid, even where passes are not verified.
+  return success(succeeded(manager.run(module)) &&
+                 (verifyEach || succeeded(verify(module))));
+}
+
+LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
+                               const DriverOptions &options) {
+  if (emit == Emit::Graph)
+    return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
+      AttnNameDimsPassOptions names;
+      names.dims.append(options.dims.begin(), options.dims.end());
+      manager.addPass(createAttnNameDimsPass(names));
+    });
+  return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
+    GraphToFusedOptions stage;
+    for (const std::string &dim : options.dims)
+      stage.dims.push_back(dim);
+    stage.failIfNotFused = options.failIfNotFused;
+    buildGraphToFused(manager, stage);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// One run
+//===----------------------------------------------------------------------===//
+
+static void printError(const Twine &text) {
+  llvm::WithColor::error(llvm::errs(), "attn-opt") << text << "\n";
+}
+
+namespace {
+
+/// What runDriver does, a method a step. A step that fails has said why.
+class Driver {
+public:
+  explicit Driver(const DriverOptions &options) : options(options) {
+    DialectRegistry registry;
+    registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    // One model at a time: threads would only make the order of remarks vary.
+    context.disableMultithreading();
+    context.printOpOnDiagnostic(false);
+  }
+
+  LogicalResult run() {
+    if (failed(checkCommandLine()) || failed(openOutput()))
+      return failure();
+    SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+    if (options.explain)
+      explainTo(llvm::errs(), context);
+    progress.step("reading " + options.input);
+    module = readModel(options.input, options.import, &context, sources,
+                       [&](const Twine &problem) {
+                         progress.clear();
+                         printError(problem);
+                       });
+    if (!module)
+      return failure();
+    progress.step("lowering");
+    if (failed(lowerModel(*module, options.emit, options)))
+      return failure();
+    return emit();
+  }
+
+private:
+  /// Reports everything that is wrong with the options.
+  LogicalResult checkCommandLine() {
+    bool ok = true;
+    for (const std::string &name : options.targets)
+      if (!lookupTarget(name)) {
+        printError("expected --target to name some of " + targetNames() +
+                   ", got '" + name + "'");
+        ok = false;
+      }
+    for (const std::string &text : options.dims)
+      if (!parseDimRange(text)) {
+        printError("expected --dim with a range like batch=1..8 or batch=4 and "
+                   "sizes from 0 to 2147483647, got '" +
+                   text + "'");
+        ok = false;
+      }
+    return success(ok);
+  }
+
+  LogicalResult openOutput() {
+    std::string error;
+    output = openOutputFile(options.output, &error);
+    if (!output)
+      printError(error);
+    return success(output != nullptr);
+  }
+
+  LogicalResult emit() {
+    module->print(output->os());
+    output->os() << "\n";
+    output->keep();
+    return success();
+  }
+
+  const DriverOptions &options;
+  MLIRContext context;
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<llvm::ToolOutputFile> output;
+  Progress progress;
+};
+
+} // namespace
+
+int attn::runDriver(const DriverOptions &options) {
+  return failed(Driver(options).run());
+}
