@@ -17,6 +17,7 @@
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Transforms.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -57,7 +58,7 @@ static LogicalResult runStage(ModuleOp module, bool verifyEach,
   build(manager);
   // Whatever a stage hands on is valid, even where passes are not verified.
   return success(succeeded(manager.run(module)) &&
-                 (verifyEach || succeeded(verify(module))));
+                 (verifyEach || succeeded(mlir::verify(module))));
 }
 
 LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
