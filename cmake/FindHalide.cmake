@@ -31,6 +31,13 @@ foreach(_venv "${PROJECT_SOURCE_DIR}/.venv" "$ENV{VIRTUAL_ENV}")
   endif()
 endforeach()
 
+# An environment that was removed or made anew is looked for again.
+foreach(_cached HALIDE_INCLUDE_DIR HALIDE_LIBRARY)
+  if(${_cached} AND NOT EXISTS "${${_cached}}")
+    unset(${_cached} CACHE)
+  endif()
+endforeach()
+
 find_path(
   HALIDE_INCLUDE_DIR Halide.h
   HINTS ${_halide_roots}
