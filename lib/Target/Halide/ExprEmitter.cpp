@@ -156,8 +156,10 @@ const TensorSource *ExprEmitter::getTensor(Value value) const {
 Expr ExprEmitter::loadClamped(const TensorSource &source,
                               ArrayRef<Expr> indices) {
   SmallVector<Expr> clamped;
-  for (auto [index, size] : llvm::zip_equal(indices, source.sizes))
-    clamped.push_back(Halide::clamp(index, 0, size - 1));
+  for (auto [dim, index] : llvm::enumerate(indices))
+    clamped.push_back(source.isInside && source.isInside(dim, index)
+                          ? index
+                          : Halide::clamp(index, 0, source.sizes[dim] - 1));
   return source.load(clamped);
 }
 
@@ -501,8 +503,9 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
   auto in = [&](unsigned number) { return operand(op, number); };
   auto single = [&] { return in(0).type() == Halide::Float(32); };
   return TypeSwitch<Operation *, Expr>(op)
-      .Case([&](arith::AddFOp) { return in(0) + in(1); })
-      .Case([&](arith::SubFOp) { return in(0) - in(1); })
+      // In order: an element has the same bits in each of a kernel's forms.
+      .Case([&](arith::AddFOp) { return addInOrder(in(0), in(1)); })
+      .Case([&](arith::SubFOp) { return subtractInOrder(in(0), in(1)); })
       .Case([&](arith::MulFOp) { return in(0) * in(1); })
       .Case([&](arith::DivFOp) { return in(0) / in(1); })
       .Case([&](arith::NegFOp) { return -in(0); })
@@ -547,9 +550,7 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
       .Case([&](GeluOp op) -> Expr {
         return single() ? attn::gelu(in(0), op.getForm()) : Expr();
       })
-      .Case([&](ReluOp) {
-        return Halide::max(in(0), Halide::Internal::make_zero(in(0).type()));
-      })
+      .Case([&](ReluOp) { return attn::relu(in(0)); })
       .Default([](Operation *) { return Expr(); });
 }
 

@@ -29,6 +29,10 @@ namespace attn {
 struct TensorSource {
   std::function<Halide::Expr(llvm::ArrayRef<Halide::Expr>)> load;
   std::vector<Halide::Expr> sizes;
+  /// Says which indices are known to be inside; others are clamped. May be
+  /// null.
+  std::function<bool(unsigned dim, const Halide::Expr &index)> isInside =
+      nullptr;
 };
 
 class ExprEmitter {

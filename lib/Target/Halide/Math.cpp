@@ -1,5 +1,4 @@
-//===- Math.cpp - functions of one float as Halide expressions
-//-------------===//
+//===- Math.cpp - functions of one float as Halide expressions --*- C++ -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -18,9 +17,16 @@ Expr attn::minusInfinity() {
   return Halide::reinterpret(Halide::Float(32), Expr(kMinusInfinityBits));
 }
 
+static Expr horner(llvm::ArrayRef<float> highestFirst, const Expr &x) {
+  Expr sum = highestFirst.front();
+  for (float coefficient : highestFirst.drop_front())
+    sum = sum * x + coefficient;
+  return sum;
+}
+
 llvm::ArrayRef<float> attn::exp2Coefficients() {
-  static const float table[] = {0.0013276472f, 0.00967554133f, 0.0555071327f,
-                                0.240221197f,  0.693146967f,   1.00000007f};
+  static const float table[] = {0.00132764701f, 0.00967554096f, 0.0555071346f,
+                                0.240221202f,   0.693146944f,   1.00000012f};
   return table;
 }
 
@@ -35,10 +41,7 @@ Expr attn::exp2(Expr x) {
   Expr fraction = Halide::strict_float(clamped - integer);
   Expr power = Halide::reinterpret(
       Halide::Float(32), Halide::reinterpret(Halide::Int(32), rounded) << 23);
-  Expr polynomial = exp2Coefficients().front();
-  for (float coefficient : exp2Coefficients().drop_front())
-    polynomial = polynomial * fraction + coefficient;
-  return polynomial * power;
+  return horner(exp2Coefficients(), fraction) * power;
 }
 
 Expr attn::tanh(Expr x) {
@@ -56,43 +59,74 @@ Expr attn::tanh(Expr x) {
   return Halide::select(x < 0.0f, -result, result);
 }
 
-/// x P(x^2) / Q(x^2) on [-4, 4], where erf is 1 to the last bit.
-static Expr erfRatio(const Expr &clamped, double scale) {
-  static const double numerator[] = {
-      -1.60960333262415e-02, -2.95459980854025e-03, -7.34990630326855e-04,
-      -5.69250639462346e-05, -2.10102402082508e-06, 2.77068142495902e-08,
-      -2.72614225801306e-10};
-  static const double denominator[] = {
-      -1.42647390514189e-02, -7.37332916720468e-03, -1.68282697438203e-03,
-      -2.13374055278905e-04, -1.45660718464996e-05};
-  Expr square = clamped * clamped;
-  // The argument is x / scale of the table's: fold the powers into the numbers.
-  double power = 1.0;
-  float top[7], bottom[5];
-  for (int i = 0; i < 7; ++i, power *= scale * scale) {
-    top[i] = static_cast<float>(numerator[i] * scale * power);
-    if (i < 5)
-      bottom[i] = static_cast<float>(denominator[i] * power);
-  }
-  Expr p = top[6], q = bottom[4];
-  for (int i = 5; i >= 0; --i)
-    p = p * square + top[i];
-  for (int i = 3; i >= 0; --i)
-    q = q * square + bottom[i];
-  return clamped * p / q;
+/// Where the normal distribution function is 1 to within 6e-8.
+static constexpr float kNormalEdge = 5.3f;
+
+/// Phi(c) - 1/2 of the normal distribution for 0 <= c <= kNormalEdge: c P(c^2)
+/// / Q(c^2), a minimax fit of c (Phi(c) - 1/2) with error 3.5e-8.
+static Expr normalTail(const Expr &c) {
+  static const float numerator[] = {
+      1.17971591e-10f, -2.29305321e-8f, 3.32229433e-6f, 1.71989042e-4f,
+      4.51236404e-3f,  3.59374695e-2f,  3.98941994e-1f};
+  static const float denominator[] = {6.34645039e-5f, 1.83513411e-3f,
+                                      2.91078482e-2f, 2.56744713e-1f, 1.0f};
+  Expr square = c * c;
+  return c * horner(numerator, square) / horner(denominator, square);
 }
 
-Expr attn::erf(Expr x) { return erfRatio(Halide::clamp(x, -4.0f, 4.0f), 1.0); }
+Expr attn::erf(Expr x) {
+  // erf(x) = 2 Phi(sqrt(2) x) - 1.
+  Expr size = Halide::min(Halide::abs(x) * 1.41421356f, kNormalEdge);
+  Expr half = normalTail(size);
+  Expr result = Halide::select(x < 0.0f, half * -2.0f, half * 2.0f);
+  return Halide::strict_float(Halide::select(x == x, result, x));
+}
 
 Expr attn::gelu(Expr x, GeluForm form) {
   if (form == GeluForm::Erf) {
-    const float limit = 5.6568542f; // 4 * sqrt(2)
-    Expr half = erfRatio(Halide::clamp(x, -limit, limit), 0.70710678118654752);
-    return x * (half * 0.5f + 0.5f);
+    // x Phi(x) = max(x, 0) - |x| (1 - Phi(|x|)). Only the second term is
+    // approximated, and it is bounded: x times an approximation of Phi(x) would
+    // not vanish for large negative x. The sum is strict, so that it is not
+    // taken apart; a NaN passes through it.
+    Expr size = Halide::abs(x);
+    Expr positive = addInOrder(x, size) * 0.5f;
+    Expr c = Halide::min(size, kNormalEdge);
+    return positive - c * (0.5f - normalTail(c));
   }
   // x sigmoid(2u) = x / (1 + 2^(-2u log2 e)), u = sqrt(2 / pi) (x + 0.044715
   // x^3).
   const float slope = 2.3022081986f; // 2 * sqrt(2 / pi) * log2(e)
   Expr exponent = x * (x * x * (-slope * 0.044715f) - slope);
   return x / (1.0f + attn::exp2(Halide::min(exponent, 126.0f)));
+}
+
+/// strict_float() would make all operations below `a` and `b` strict as well.
+static Expr callStrict(Halide::Internal::Call::IntrinsicOp op, const Expr &a,
+                       const Expr &b) {
+  return Halide::Internal::Call::make(a.type(), op, {a, b},
+                                      Halide::Internal::Call::PureIntrinsic);
+}
+
+Expr attn::addInOrder(Expr a, Expr b) {
+  return callStrict(Halide::Internal::Call::strict_add, a, b);
+}
+
+Expr attn::subtractInOrder(Expr a, Expr b) {
+  return callStrict(Halide::Internal::Call::strict_sub, a, b);
+}
+
+Expr attn::relu(Expr x) {
+  Expr zero = Halide::Internal::make_zero(x.type());
+  return Halide::strict_float(Halide::select(x < zero, zero, x));
+}
+
+Expr attn::sineOfTurns(Expr turns) {
+  // To [-1/2, 1/2] turns in f64, then to [-1/4, 1/4] by sin(pi - a) = sin a.
+  Expr rest = Halide::cast<float>(turns - Halide::round(turns));
+  Expr folded =
+      Halide::select(rest > 0.25f, 0.5f - rest,
+                     Halide::select(rest < -0.25f, -0.5f - rest, rest));
+  static const float series[] = {-1.43370266e1f, 4.19999886e1f,  -7.67036667e1f,
+                                 8.16052094e1f,  -4.13417015e1f, 6.28318549f};
+  return folded * horner(series, folded * folded);
 }

@@ -1,0 +1,285 @@
+//===- Linear.cpp - attn.fused_linear as Halide functions ------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Row and column indices past the edge exist only inside a register tile: rows
+// read the last row again, panels the last panel, and neither is stored.
+//
+//===----------------------------------------------------------------------===//
+#include "Linear.h"
+#include "../ExprEmitter.h"
+#include "../Math.h"
+
+#include "attn/Analysis/TargetInfo.h"
+
+using namespace mlir;
+using namespace attn;
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// The block of K for a wanted size: a divisor of K near it, so that no rest
+/// remains, else the size itself. Even, so that the loop unrolls by two.
+static int chooseBlock(int inner, int wanted) {
+  if (wanted <= 0 || wanted >= inner)
+    return inner;
+  for (int block = wanted / 2 * 2; 2 * block >= wanted && block > 0; block -= 2)
+    if (inner % block == 0)
+      return block;
+  return std::max(wanted / 2 * 2, 1);
+}
+
+FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel) {
+  auto type = cast<RankedTensorType>(op.getWeight().getType());
+  auto inputType = cast<RankedTensorType>(op.getInput().getType());
+  auto resultType = cast<RankedTensorType>(op.getResult().getType());
+  for (Type element : {type.getElementType(), inputType.getElementType(),
+                       resultType.getElementType()})
+    if (!element.isF32())
+      return op.emitOpError("not supported by the Halide target: expected f32 "
+                            "input, weight and result, got element type ")
+             << element;
+  auto schedule =
+      dyn_cast_or_null<LinearScheduleAttr>(kernel.getScheduleAttr());
+  if (!schedule)
+    return kernel.emitOpError(
+        "expected a schedule #attn.linear_schedule (because the register tile "
+        "of attn.fused_linear is read from it), got none: run attn-schedule");
+  if (type.getRank() != 3 || !type.hasStaticShape())
+    return op.emitOpError("expected a weight of packed panels (P, K, panel) of "
+                          "static shape (because whole vectors of columns are "
+                          "read), got ")
+           << type << ": run attn-schedule, which inserts attn.pack";
+  if (resultType.isDynamicDim(1))
+    return op.emitOpError("expected a static number of columns N, got ")
+           << resultType;
+  LinearShape shape;
+  shape.columns = static_cast<int>(resultType.getDimSize(1));
+  shape.panels = static_cast<int>(type.getDimSize(0));
+  shape.inner = static_cast<int>(type.getDimSize(1));
+  shape.nr = static_cast<int>(type.getDimSize(2));
+  shape.vector = static_cast<int>(schedule.getVector());
+  shape.mr = static_cast<int>(schedule.getMr());
+  shape.rowBlock = static_cast<int>(schedule.getMb());
+  if (schedule.getNr() != shape.nr)
+    return op.emitOpError("expected panels of nr = ")
+           << schedule.getNr()
+           << " columns (because the kernel's schedule says so), got "
+           << shape.nr;
+  if (shape.vector <= 0 || shape.mr <= 0 || shape.rowBlock <= 0 ||
+      shape.nr % shape.vector != 0)
+    return kernel.emitOpError(
+               "expected a schedule with positive vector, mr and "
+               "mb, and nr a multiple of vector, got ")
+           << schedule;
+  if (int64_t(shape.panels) * shape.nr < shape.columns ||
+      int64_t(shape.panels - 1) * shape.nr >= shape.columns)
+    return op.emitOpError("expected ceil(N / panel) = ")
+           << llvm::divideCeil(shape.columns, shape.nr)
+           << " panels for N = " << shape.columns << ", got " << shape.panels;
+  shape.block = chooseBlock(shape.inner, static_cast<int>(schedule.getKc()));
+  shape.blocks = shape.block ? shape.inner / shape.block : 1;
+  shape.rest = shape.block ? shape.inner % shape.block : 0;
+  return shape;
+}
+
+//===----------------------------------------------------------------------===//
+// The product
+//===----------------------------------------------------------------------===//
+
+Expr LinearProduct::at(const LinearShape &shape, Expr row, Expr column) const {
+  Expr inPanel = column % shape.nr, panel = column / shape.nr;
+  return shape.isBlocked() ? blocks(inPanel, row, panel)
+                           : tile(inPanel, row, panel, 0);
+}
+
+/// Both forms multiply and add in this order: block after block of K, in a
+/// block by rising k. `x(k, row)` reads the input, `w(j, k, panel)` the weight.
+template <typename Input, typename Weight>
+static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
+                                 Input x, Weight w, bool pack, bool fused) {
+  LinearProduct product;
+  Halide::Var j = product.j, m = product.m, p = product.p, t = product.t;
+  product.tile = Func(name.str());
+  // A product and a sum become one instruction only without strict order; where
+  // there is no such instruction, order is free.
+  auto accumulate = [&](const Expr &sum, const Expr &value) {
+    return fused ? sum + value : addInOrder(sum, value);
+  };
+  RDom k(0, shape.block, name.str() + "_k");
+  product.tileK = k.x;
+  Expr inner = t * shape.block + k;
+  Expr value = x(inner, m);
+  if (pack) {
+    // One row tile's values of one k lie together: broadcasts from one cache
+    // line instead of mr rows that may share a cache set.
+    product.packed = Func(name.str() + "_x");
+    Halide::Var i = product.i, kk = product.k, o = product.o;
+    product.packed(i, kk, o, t) = x(t * shape.block + kk, o * shape.mr + i);
+    value = product.packed(m % shape.mr, k, m / shape.mr, t);
+  }
+  product.tile(j, m, p, t) = 0.0f;
+  product.tile(j, m, p, t) =
+      accumulate(product.tile(j, m, p, t), w(j, inner, p) * value);
+  if (!shape.isBlocked())
+    return product;
+  product.blocks = Func(name.str() + "_blocks");
+  RDom block(0, shape.blocks, name.str() + "_block");
+  product.blockT = block.x;
+  product.blocks(j, m, p) = 0.0f;
+  product.blocks(j, m, p) =
+      addInOrder(product.blocks(j, m, p), product.tile(j, m, p, block));
+  if (shape.rest) {
+    product.rest = Func(name.str() + "_rest");
+    RDom tail(shape.blocks * shape.block, shape.rest, name.str() + "_tail");
+    product.restK = tail.x;
+    product.rest(j, m, p) = 0.0f;
+    product.rest(j, m, p) =
+        accumulate(product.rest(j, m, p), w(j, tail, p) * x(tail, m));
+    product.blocks(j, m, p) =
+        addInOrder(product.blocks(j, m, p), product.rest(j, m, p));
+  }
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Epilogue and layer norm
+//===----------------------------------------------------------------------===//
+
+/// The epilogue region over (acc, m, n). Columns are always inside [0, N), so
+/// that a read at column n of a tensor of N columns needs no clamp: a clamp
+/// would turn a vector load into a gather.
+static FailureOr<Expr> emitEpilogue(FusedLinearOp op, ExprEmitter &values,
+                                    const Expr &acc, const Expr &m,
+                                    const Expr &n) {
+  if (op.getEpilogue().empty())
+    return acc;
+  FailureOr<SmallVector<Expr>> results =
+      values.emitRegion(op.getEpilogue(), {acc, m, n}, op.getCaptures());
+  if (failed(results))
+    return failure();
+  return results->front();
+}
+
+/// Declares that index `n` is inside dimensions of `columns` elements.
+static void promiseColumns(ExprEmitter &values, ValueRange tensors,
+                           const Expr &n, int64_t columns) {
+  for (Value tensor : tensors) {
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    const TensorSource *known = values.getTensor(tensor);
+    if (!type || !known)
+      continue;
+    TensorSource source = *known;
+    source.isInside = [=](unsigned dim, const Expr &index) {
+      return type.getDimSize(dim) == columns && index.same_as(n);
+    };
+    values.bindTensor(tensor, source);
+  }
+}
+
+/// output(n, m) = (row - mean) / sqrt(variance + epsilon) * gamma + beta.
+/// Two passes: the mean first, then the squares of the differences.
+static void emitNorm(LinearAlgorithm &algorithm, const TensorSource &gamma,
+                     const TensorSource &beta, double epsilon) {
+  Halide::Var n = algorithm.n, m = algorithm.m;
+  Func row = algorithm.row;
+  int columns = algorithm.shape.columns, vector = algorithm.shape.vector;
+  float scale = 1.0f / static_cast<float>(columns);
+  Expr inside = min(m, algorithm.rows - 1);
+  RowReduction sum = reduceRow("sum", RowReductionKind::Sum, {m}, columns,
+                               vector, [&](Expr n) { return row(n, inside); });
+  Expr mean = sum.total(m) * scale;
+  RowReduction squares = reduceRow("squares", RowReductionKind::Sum, {m},
+                                   columns, vector, [&](Expr n) {
+                                     Expr difference = row(n, inside) - mean;
+                                     return difference * difference;
+                                   });
+  algorithm.inverse = Func("inverse");
+  algorithm.inverse(m) =
+      1.0f / sqrt(squares.total(m) * scale + static_cast<float>(epsilon));
+  algorithm.output = Func("output");
+  algorithm.output(n, m) =
+      (row(n, m) - mean) * algorithm.inverse(m) * gamma.load({Expr(n)}) +
+      beta.load({Expr(n)});
+  algorithm.statistics = {sum, squares};
+  algorithm.hasNorm = true;
+}
+
+FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
+                                         const TargetInfo &target) {
+  FailureOr<LinearShape> shape = getLinearShape(op, kernel);
+  if (failed(shape))
+    return failure();
+  ExprEmitter values;
+  FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
+  if (failed(arguments))
+    return failure();
+  auto find = [&](Value value) -> Halide::ImageParam {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != &kernel.getBody().front())
+      return Halide::ImageParam();
+    return arguments->tensors[argument.getArgNumber()];
+  };
+  Halide::ImageParam input = find(op.getInput()), weight = find(op.getWeight());
+  if (!input.defined() || !weight.defined())
+    return op.emitOpError("expected input and weight to be arguments of the "
+                          "kernel (because it reads them where they lie)");
+
+  LinearAlgorithm algorithm;
+  algorithm.shape = *shape;
+  Expr rows = input.dim(1).extent();
+  algorithm.rows = rows;
+  // Packed panels are dense and start at a cache line (the weights file and the
+  // workspace see to both).
+  weight.dim(1).set_stride(shape->nr);
+  weight.dim(2).set_stride(static_cast<int>(int64_t(shape->nr) * shape->inner));
+  weight.set_host_alignment(64);
+  auto x = [&](Expr k, Expr m) { return input(k, min(m, rows - 1)); };
+  algorithm.tiles = emitProduct(
+      *shape, "tile", x,
+      [&](Expr j, Expr k, Expr p) { return weight(j, k, p); },
+      /*pack=*/shape->isBlocked(), target.fusedMultiplyAdd);
+  algorithm.single = emitProduct(
+      *shape, "single", x,
+      [&](Expr j, Expr k, Expr p) {
+        return weight(j, k, min(p, shape->panels - 1));
+      },
+      /*pack=*/false, target.fusedMultiplyAdd);
+
+  Expr n = algorithm.n, m = algorithm.m;
+  promiseColumns(values, op.getCaptures(), n, shape->columns);
+  FailureOr<Expr> single =
+      emitEpilogue(op, values, algorithm.single.at(*shape, m, n), m, n);
+  FailureOr<Expr> tiles =
+      emitEpilogue(op, values, algorithm.tiles.at(*shape, m, n), m, n);
+  if (failed(single) || failed(tiles))
+    return failure();
+  // A loop of one iteration or none is an `if` that Halide can schedule.
+  RDom ifSingle(0, select(rows == 1, 1, 0), "if_single");
+  RDom ifTiles(0, select(rows == 1, 0, 1), "if_tiles");
+  algorithm.ifSingle = ifSingle.x;
+  algorithm.ifTiles = ifTiles.x;
+  algorithm.row = Func("row");
+  algorithm.row(algorithm.n, algorithm.m) = Halide::undef<float>();
+  algorithm.row(algorithm.n, algorithm.m) =
+      select(ifSingle == 0, *single, 0.0f);
+  algorithm.row(algorithm.n, algorithm.m) = select(ifTiles == 0, *tiles, 0.0f);
+  algorithm.output = algorithm.row;
+  if (op.getGamma())
+    emitNorm(algorithm, *values.getTensor(op.getGamma()),
+             *values.getTensor(op.getBeta()),
+             op.getEpsilonAttr().getValueAsDouble());
+
+  describeOutput(algorithm.output.output_buffer(),
+                 cast<RankedTensorType>(op.getResult().getType()));
+  scheduleLinearCpu(algorithm, target);
+  HalideKernel result;
+  result.pipeline = Halide::Pipeline(algorithm.output);
+  result.args = arguments->args;
+  return result;
+}

@@ -1,0 +1,80 @@
+//===- Linear.h - the algorithm of a linear layer --------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// y[m, n] = epilogue(sum_k x[m, k] w[n, k]), then perhaps a layer norm of each
+// row. The sum exists in two forms that add in the same order, so that a row
+// gives the same bits alone and in a batch: register tiles of mr rows, and one
+// row across several panels. Which one runs depends on the number of rows,
+// which is known only at run time: the output has one update for each, and the
+// other's loop is empty.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEAR_H
+#define ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEAR_H
+
+#include "../HalideKernel.h"
+#include "RowReduction.h"
+
+namespace attn {
+
+/// Sizes that are known when a kernel is compiled.
+struct LinearShape {
+  int columns; // N
+  int inner;   // K
+  int panels;  // ceil(N / nr)
+  int vector, mr, nr;
+  /// K is summed in `blocks` blocks of `block`, then a rest of `rest`. One
+  /// block without rest: no blocking.
+  int block, blocks, rest;
+  /// Rows of a cache block, at most.
+  int rowBlock;
+
+  bool isBlocked() const { return blocks > 1 || rest > 0; }
+};
+
+/// One form of the product.
+struct LinearProduct {
+  Halide::Var j{"j"}, m{"m"}, p{"p"}, t{"t"}; // column of panel, row, panel
+  /// tile(j, m, p, t): the sum over block t of K.
+  Halide::Func tile;
+  Halide::RVar tileK;
+  /// Blocked only. blocks(j, m, p): the sum of all tiles and of `rest`, the
+  /// tile over what remains of K.
+  Halide::Func blocks, rest;
+  Halide::RVar blockT, restK;
+  /// Blocked tiles only. packed(i, k, o, t): x of row o * mr + i in block t.
+  Halide::Func packed;
+  Halide::Var i{"i"}, k{"k"}, o{"o"};
+
+  /// The product at a row and column.
+  Halide::Expr at(const LinearShape &shape, Halide::Expr row,
+                  Halide::Expr column) const;
+};
+
+struct LinearAlgorithm {
+  LinearShape shape;
+  Halide::Expr rows; // M
+  LinearProduct tiles, single;
+  /// The product with its epilogue, (n, m): update 0 for one row, update 1 for
+  /// more, each under a loop of one iteration or none.
+  Halide::Func row;
+  Halide::RVar ifSingle, ifTiles;
+  /// `row`, or its layer norm.
+  Halide::Func output;
+  Halide::Var n{"n"}, m{"m"};
+  /// With layer norm only.
+  bool hasNorm = false;
+  std::vector<RowReduction> statistics;
+  Halide::Func inverse;
+};
+
+/// The shape of a kernel, or an error about its types or its schedule.
+mlir::FailureOr<LinearShape> getLinearShape(FusedLinearOp op, KernelOp kernel);
+
+/// Schedule/LinearCpu.cpp.
+void scheduleLinearCpu(LinearAlgorithm &algorithm, const TargetInfo &target);
+
+} // namespace attn
+#endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEAR_H

@@ -1,0 +1,239 @@
+//===- LinearCpu.cpp - schedule of a linear layer on CPUs ------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Three forms, of which the schedule attribute and the number of rows choose:
+//
+//   one block of K   a panel of weights stays in L2 while all row tiles of a
+//                    row block pass over it
+//   K blocked        a block of a panel stays in L1, the packed block of x in
+//                    L2; sums wait in a buffer of a few panels
+//   one row          mr panels side by side: as many accumulators as a tile
+//                    has, and mr sequential streams of weights
+//
+// Work is split over (row block, group of panels), for threads also where there
+// are few rows. A task computes whole elements, so that the bits do not depend
+// on who computes them.
+//
+//===----------------------------------------------------------------------===//
+#include "../Algorithm/Linear.h"
+
+#include "attn/Analysis/TargetInfo.h"
+
+using namespace attn;
+using namespace Halide;
+
+/// Rows reduced together by the layer norm: four chains of additions cover the
+/// latency of an addition on all targets with two ports.
+static constexpr int kNormRows = 4;
+
+/// Panel groups that a kernel is split into where there are few row blocks:
+/// enough for balance on a few threads, few enough that packing x once a group
+/// costs little.
+static constexpr int kGroups = 8;
+
+/// Rows a task works on at least, counted over its panels: less would be
+/// shorter than handing a task to a thread.
+static constexpr int kTaskRows = 32;
+
+static Expr ceilDiv(const Expr &a, const Expr &b) { return (a + b - 1) / b; }
+
+/// Rows of a block: `rows` in equal parts of at most about `limit`, a multiple
+/// of mr, never 0 (it is a divisor).
+static Expr balancedBlock(const Expr &rows, int limit, int mr) {
+  Expr count = max(ceilDiv(rows, limit), 1);
+  return max(ceilDiv(ceilDiv(rows, count), mr), 1) * mr;
+}
+
+/// Panels of a task.
+static Expr panelsPerTask(const LinearShape &shape, const Expr &rows,
+                          const Expr &blockRows) {
+  int even = std::max(shape.panels / kGroups, 1);
+  if (shape.isBlocked()) {
+    // As few groups as balance allows: each packs x for itself.
+    Expr groups = clamp(ceilDiv(kGroups, max(ceilDiv(rows, blockRows), 1)), 1,
+                        shape.panels);
+    return ceilDiv(shape.panels, groups);
+  }
+  return clamp(kTaskRows / blockRows, 1, even);
+}
+
+/// A register tile: `j` in vectors, `other` rows or panels.
+static void scheduleAccumulator(const LinearShape &shape, Func tile,
+                                const Var &j, const Var &other, int count,
+                                const RVar &k, int depth) {
+  tile.store_in(MemoryType::Register)
+      .bound_extent(j, shape.nr)
+      .bound_extent(other, count)
+      .vectorize(j, shape.vector)
+      .unroll(j)
+      .unroll(other);
+  tile.update()
+      .reorder(j, other, k)
+      .vectorize(j, shape.vector)
+      .unroll(j)
+      .unroll(other);
+  // Two steps of k an iteration hide the loop's own instructions.
+  if (depth % 2 == 0)
+    tile.update().unroll(k, 2);
+}
+
+/// Update 1 of `row`: register tiles of mr rows. `row` covers all rows, or
+/// those of one block of the layer norm.
+static void scheduleTiles(LinearAlgorithm &algorithm) {
+  const LinearShape &shape = algorithm.shape;
+  LinearProduct &product = algorithm.tiles;
+  Var n = algorithm.n, m = algorithm.m;
+  Var panel("panel"), column("column"), block("block"), inBlock("in_block");
+  Var tile("row_tile"), row("tile_row"), group("group"), inGroup("in_group");
+  Var task("task");
+  Expr blockRows = balancedBlock(algorithm.rows, shape.rowBlock, shape.mr);
+  Stage stage = algorithm.row.update(1);
+  stage.split(n, panel, column, shape.nr, TailStrategy::GuardWithIf)
+      .split(panel, group, inGroup,
+             panelsPerTask(shape, algorithm.rows, blockRows),
+             TailStrategy::GuardWithIf);
+  if (algorithm.hasNorm) {
+    stage.split(m, tile, row, shape.mr, TailStrategy::GuardWithIf)
+        .reorder(column, row, tile, inGroup, group, algorithm.ifTiles)
+        .parallel(group);
+    task = group;
+  } else {
+    stage.split(m, block, inBlock, blockRows, TailStrategy::GuardWithIf)
+        .split(inBlock, tile, row, shape.mr, TailStrategy::GuardWithIf)
+        .reorder(column, row, tile, inGroup, group, block, algorithm.ifTiles)
+        .fuse(group, block, task)
+        .parallel(task);
+  }
+  stage.vectorize(column, shape.vector).unroll(column).unroll(row);
+
+  if (!shape.isBlocked()) {
+    product.tile.compute_at(algorithm.row, tile);
+    scheduleAccumulator(shape, product.tile, product.j, product.m, shape.mr,
+                        product.tileK, shape.block);
+    return;
+  }
+  Func blocks = product.blocks;
+  Var j = product.j, m2 = product.m, p = product.p;
+  Var outer("outer"), inner("inner");
+  blocks.compute_at(algorithm.row, task)
+      .bound_extent(j, shape.nr)
+      .vectorize(j, shape.vector)
+      .unroll(j);
+  auto scheduleUpdate = [&](Stage update) {
+    update.split(m2, outer, inner, shape.mr, TailStrategy::GuardWithIf)
+        .vectorize(j, shape.vector)
+        .unroll(j)
+        .unroll(inner);
+    return update;
+  };
+  scheduleUpdate(blocks.update(0)).reorder(j, inner, outer, p, product.blockT);
+  product.tile.compute_at(blocks, outer);
+  scheduleAccumulator(shape, product.tile, j, m2, shape.mr, product.tileK,
+                      shape.block);
+  if (shape.rest) {
+    Var outerRest("outer_rest"), innerRest("inner_rest");
+    std::swap(outer, outerRest);
+    std::swap(inner, innerRest);
+    scheduleUpdate(blocks.update(1)).reorder(j, inner, outer, p);
+    product.rest.compute_at(blocks, outer);
+    scheduleAccumulator(shape, product.rest, j, m2, shape.mr, product.restK,
+                        shape.rest);
+  }
+  Var chunk("chunk"), inChunk("in_chunk");
+  product.packed.compute_at(blocks, product.blockT)
+      .bound_extent(product.i, shape.mr)
+      .bound_extent(product.k, shape.block);
+  // Columns of x in, rows out: a transposition in registers.
+  if (shape.block % shape.vector == 0)
+    product.packed.split(product.k, chunk, inChunk, shape.vector)
+        .reorder(inChunk, product.i, chunk, product.o)
+        .vectorize(inChunk)
+        .unroll(product.i);
+  else
+    product.packed.reorder(product.i, product.k, product.o).unroll(product.i);
+}
+
+/// Update 0 of `row`: one row, mr panels at a time.
+static void scheduleSingle(LinearAlgorithm &algorithm) {
+  const LinearShape &shape = algorithm.shape;
+  LinearProduct &product = algorithm.single;
+  int count = std::min(shape.mr, shape.panels);
+  Var n = algorithm.n, m = algorithm.m;
+  Var panel("single_panel"), column("single_column"), group("single_group"),
+      inGroup("single_in_group");
+  algorithm.row.update(0)
+      .split(n, panel, column, shape.nr, TailStrategy::GuardWithIf)
+      .split(panel, group, inGroup, count, TailStrategy::GuardWithIf)
+      .reorder(column, inGroup, group, m, algorithm.ifSingle)
+      .vectorize(column, shape.vector)
+      .unroll(column)
+      .unroll(inGroup)
+      .parallel(group);
+  if (!shape.isBlocked()) {
+    product.tile.compute_at(algorithm.row, group);
+    scheduleAccumulator(shape, product.tile, product.j, product.p, count,
+                        product.tileK, shape.block);
+    return;
+  }
+  Var j = product.j, p = product.p;
+  product.blocks.compute_at(algorithm.row, group)
+      .store_in(MemoryType::Stack)
+      .bound_extent(j, shape.nr)
+      .bound_extent(p, count)
+      .vectorize(j, shape.vector)
+      .unroll(j)
+      .unroll(p);
+  product.blocks.update(0)
+      .reorder(j, p, product.m, product.blockT)
+      .vectorize(j, shape.vector)
+      .unroll(j)
+      .unroll(p);
+  product.tile.compute_at(product.blocks, product.blockT);
+  scheduleAccumulator(shape, product.tile, j, p, count, product.tileK,
+                      shape.block);
+  if (!shape.rest)
+    return;
+  product.blocks.update(1)
+      .reorder(j, p, product.m)
+      .vectorize(j, shape.vector)
+      .unroll(j)
+      .unroll(p);
+  product.rest.compute_at(product.blocks, product.m);
+  scheduleAccumulator(shape, product.rest, j, p, count, product.restK,
+                      shape.rest);
+}
+
+void attn::scheduleLinearCpu(LinearAlgorithm &algorithm,
+                             const TargetInfo &target) {
+  const LinearShape &shape = algorithm.shape;
+  Var n = algorithm.n, m = algorithm.m;
+  algorithm.output.bound(n, 0, shape.columns);
+  if (algorithm.hasNorm) {
+    // A row block before its norm takes at most half of L2.
+    int fits = static_cast<int>(target.l2Bytes / 2 / 4 / shape.columns);
+    int limit = std::max(std::min(shape.rowBlock, fits), shape.mr);
+    Expr blockRows = balancedBlock(algorithm.rows, limit, shape.mr);
+    Var block("norm_block"), inBlock("norm_in_block"), rows("norm_rows"),
+        row("norm_row"), chunk("norm_chunk"), lane("norm_lane");
+    algorithm.output
+        .split(m, block, inBlock, blockRows, TailStrategy::GuardWithIf)
+        .split(inBlock, rows, row, kNormRows, TailStrategy::GuardWithIf)
+        .split(n, chunk, lane, shape.vector, TailStrategy::GuardWithIf)
+        .reorder(lane, row, chunk, rows, block)
+        .vectorize(lane)
+        .unroll(row)
+        .parallel(rows);
+    algorithm.row.compute_at(algorithm.output, block);
+    LoopLevel loop(algorithm.output, rows);
+    for (RowReduction &reduction : algorithm.statistics)
+      scheduleRowReduction(reduction, loop, kNormRows);
+    algorithm.inverse.compute_at(loop)
+        .store_in(MemoryType::Stack)
+        .bound_extent(m, kNormRows)
+        .unroll(m);
+  }
+  scheduleTiles(algorithm);
+  scheduleSingle(algorithm);
+}

@@ -1,0 +1,234 @@
+//===- LinearTest.cpp - compiled linear layers against f64 -----*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Each shape runs with every number of rows around the register tile and the
+// row block, with tensors that end and start at pages that fault, with strided
+// input rows, on one and on two threads; and each row once alone. All outputs
+// start as NaN.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelRunner.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace attn::testing;
+using llvm::formatv;
+
+namespace {
+
+enum class Epilogue { None, BiasGelu, BiasResidual };
+
+struct Shape {
+  int64_t n, k, vector, mr, nr, kc, mb;
+  Epilogue epilogue;
+  bool norm;
+  std::string target = "x86-64-v3";
+
+  int64_t panels() const { return (n + nr - 1) / nr; }
+};
+
+std::string kernelText(const Shape &s) {
+  std::string x = formatv("tensor<?x{0}xf32>", s.k);
+  std::string y = formatv("tensor<?x{0}xf32>", s.n);
+  std::string w = formatv("tensor<{0}x{1}x{2}xf32>", s.panels(), s.k, s.nr);
+  std::string row = formatv("tensor<{0}xf32>", s.n);
+  std::string arguments = "%x: " + x + ", %w: " + w, captures, epilogue, norm;
+  if (s.epilogue != Epilogue::None) {
+    arguments += ", %b: " + row;
+    captures = " capture(%b : " + row + ")";
+    std::string extra, body = "  %2 = attn.gelu %1<erf> : f32\n";
+    if (s.epilogue == Epilogue::BiasResidual) {
+      arguments += ", %r: " + y;
+      captures = " capture(%b, %r : " + row + ", " + y + ")";
+      extra = ", %residual: " + y;
+      body = "  %e = tensor.extract %residual[%m, %n] : " + y +
+             "\n  %2 = arith.addf %1, %e : f32\n";
+    }
+    epilogue =
+        " epilogue {\n^bb0(%acc: f32, %m: index, %n: index, %bias: " + row +
+        extra + "):\n  %0 = tensor.extract %bias[%n] : " + row +
+        "\n  %1 = arith.addf %acc, %0 : f32\n" + body +
+        "  attn.yield %2 : f32\n}";
+  }
+  if (s.norm) {
+    arguments += ", %gamma: " + row + ", %beta: " + row;
+    norm =
+        " layer_norm(%gamma, %beta : " + row + ", " + row + ") epsilon(1.0e-5)";
+  }
+  return formatv("attn.kernel @linear_0({0}) -> {1} attributes {{schedule = "
+                 "#attn.linear_schedule<vector = {2}, mr = {3}, nr = {4}, kc = "
+                 "{5}, mb = {6}>} {{\n"
+                 "  %y = attn.fused_linear %x, %w{7}{8}{9} : {10}, {11} -> "
+                 "{1}\n  attn.yield %y : {1}\n}\n",
+                 arguments, y, s.vector, s.mr, s.nr, s.kc, s.mb, captures,
+                 epilogue, norm, x, w);
+}
+
+struct Case {
+  Tensor input, weight, bias, residual, gamma, beta;
+
+  Case(const Shape &s, int64_t m, Placement placement, int64_t stride)
+      : input(makeFloats({m, s.k}, placement, stride)),
+        weight(makeFloats({s.n, s.k}, placement)),
+        bias(makeFloats({s.n}, placement)),
+        residual(makeFloats({m, s.n}, placement)),
+        gamma(makeFloats({s.n}, placement)),
+        beta(makeFloats({s.n}, placement)) {
+    fillRandom(input, 1);
+    fillRandom(weight, 2, 2.0f / std::sqrt(static_cast<float>(s.k)));
+    fillRandom(bias, 3);
+    fillRandom(residual, 4);
+    fillRandom(gamma, 5);
+    fillRandom(beta, 6);
+  }
+
+  /// The kernel's arguments with `output` as the result.
+  std::vector<Tensor> arguments(const Shape &s, Placement placement,
+                                const Tensor &output) const {
+    std::vector<Tensor> result = {input, packPanels(weight, s.nr, placement)};
+    if (s.epilogue != Epilogue::None)
+      result.push_back(bias);
+    if (s.epilogue == Epilogue::BiasResidual)
+      result.push_back(residual);
+    if (s.norm) {
+      result.push_back(gamma);
+      result.push_back(beta);
+    }
+    result.push_back(output);
+    return result;
+  }
+
+  std::vector<double> reference(const Shape &s) const {
+    int64_t m = input.shape[0];
+    std::vector<double> y(m * s.n);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < s.n; ++j) {
+        double sum = 0;
+        for (int64_t k = 0; k < s.k; ++k)
+          sum += double(input.as<float>()[i * input.strides[0] + k]) *
+                 weight.as<float>()[j * s.k + k];
+        if (s.epilogue != Epilogue::None)
+          sum += bias.as<float>()[j];
+        if (s.epilogue == Epilogue::BiasGelu)
+          sum *= 0.5 * (1 + std::erf(sum / std::sqrt(2.0)));
+        if (s.epilogue == Epilogue::BiasResidual)
+          sum += residual.as<float>()[i * s.n + j];
+        y[i * s.n + j] = sum;
+      }
+      if (!s.norm)
+        continue;
+      double mean = 0, variance = 0;
+      for (int64_t j = 0; j < s.n; ++j)
+        mean += y[i * s.n + j] / s.n;
+      for (int64_t j = 0; j < s.n; ++j)
+        variance += std::pow(y[i * s.n + j] - mean, 2) / s.n;
+      for (int64_t j = 0; j < s.n; ++j)
+        y[i * s.n + j] = (y[i * s.n + j] - mean) / std::sqrt(variance + 1e-5) *
+                             gamma.as<float>()[j] +
+                         beta.as<float>()[j];
+    }
+    return y;
+  }
+};
+
+/// One row of a case, as a case of its own.
+Tensor takeRow(const Tensor &tensor, int64_t row, Placement placement) {
+  int64_t columns = tensor.shape[1];
+  Tensor result = makeFloats({1, columns}, placement);
+  std::memcpy(result.as<float>(), tensor.as<float>() + row * tensor.strides[0],
+              columns * sizeof(float));
+  return result;
+}
+
+class Linear : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(Linear, MatchesF64ForAnyNumberOfRows) {
+  const Shape &s = GetParam();
+  auto kernel = CompiledKernel::compile(kernelText(s), s.target);
+  ASSERT_TRUE(kernel);
+  for (int64_t m : {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 67})
+    for (Placement placement : {Placement::Front, Placement::Back}) {
+      SCOPED_TRACE(formatv("M = {0}, {1}", m,
+                           placement == Placement::Front ? "front" : "back")
+                       .str());
+      int64_t stride = placement == Placement::Front ? s.k : s.k + 13;
+      Case data(s, m, placement, stride);
+      Tensor output = makeFloats({m, s.n}, placement);
+      ASSERT_EQ(kernel->run(data.arguments(s, placement, output)), 0);
+      std::vector<double> expected = data.reference(s);
+      for (int64_t i = 0; i < m * s.n; ++i)
+        ASSERT_NEAR(output.as<float>()[i], expected[i], 2e-5)
+            << "row " << i / s.n << " column " << i % s.n;
+
+      Tensor second = makeFloats({m, s.n}, placement);
+      ASSERT_EQ(kernel->run(data.arguments(s, placement, second), 2), 0);
+      ASSERT_EQ(std::memcmp(output.as<float>(), second.as<float>(),
+                            m * s.n * sizeof(float)),
+                0)
+          << "two threads give other bits than one";
+
+      if (m > 17)
+        continue;
+      for (int64_t row = 0; row < m; ++row) {
+        Case alone(s, 1, placement, s.k);
+        alone.input = takeRow(data.input, row, placement);
+        alone.residual = takeRow(data.residual, row, placement);
+        Tensor single = makeFloats({1, s.n}, placement);
+        ASSERT_EQ(kernel->run(alone.arguments(s, placement, single)), 0);
+        ASSERT_EQ(std::memcmp(single.as<float>(),
+                              output.as<float>() + row * s.n,
+                              s.n * sizeof(float)),
+                  0)
+            << "row " << row << " alone has other bits than in a batch";
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Linear,
+    ::testing::Values(
+        // One block of K: whole panels, a partial panel, fewer columns than a
+        // vector, odd and prime K.
+        Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasGelu, false},
+        Shape{101, 67, 8, 4, 24, 0, 32, Epilogue::BiasResidual, false},
+        Shape{5, 1, 8, 4, 24, 0, 16, Epilogue::None, false},
+        Shape{48, 37, 8, 4, 16, 0, 512, Epilogue::BiasGelu, false},
+        // K blocked: divisors, a rest, an odd rest.
+        Shape{96, 256, 8, 4, 24, 64, 16, Epilogue::BiasGelu, false},
+        Shape{131, 202, 8, 4, 24, 64, 32, Epilogue::BiasResidual, false},
+        Shape{250, 193, 8, 4, 24, 32, 8, Epilogue::None, false},
+        // Layer norm.
+        Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasResidual, true},
+        Shape{77, 131, 8, 4, 24, 32, 16, Epilogue::BiasResidual, true},
+        Shape{7, 12, 8, 4, 24, 0, 512, Epilogue::None, true},
+        // The baseline.
+        Shape{50, 100, 4, 4, 8, 0, 16, Epilogue::BiasGelu, false, "x86-64-v2"},
+        Shape{50, 100, 4, 4, 8, 32, 16, Epilogue::BiasResidual, true,
+              "x86-64-v2"}));
+
+TEST(LinearErrors, AskForPanelsAndASchedule) {
+  Shape s{96, 64, 8, 4, 24, 0, 16, Epilogue::None, false};
+  std::string text = kernelText(s);
+  std::string other = text;
+  other.replace(other.find("nr = 24"), 7, "nr = 16");
+  EXPECT_EQ(
+      compileError(other),
+      "'attn.fused_linear' op expected panels of nr = 16 columns (because "
+      "the kernel's schedule says so), got 24");
+  other = text;
+  size_t begin = other.find("attributes"), end = other.find("{\n");
+  other.erase(begin, end - begin);
+  EXPECT_EQ(
+      compileError(other),
+      "'attn.kernel' op expected a schedule #attn.linear_schedule (because "
+      "the register tile of attn.fused_linear is read from it), got none: "
+      "run attn-schedule");
+}
+
+} // namespace
