@@ -32,6 +32,8 @@ using namespace attn;
 static constexpr size_t maxParts = 16;
 static constexpr size_t maxAtoms = 10;
 static constexpr size_t maxDivisions = 3;
+// A proof adds the divisions of a bound to those of a part.
+static constexpr size_t maxProofDivisions = 6;
 
 namespace {
 
@@ -71,11 +73,19 @@ private:
                                          bool clampKeys) const;
   bool distribute(const Formula &formula,
                   SmallVectorImpl<Conjunction> &result) const;
+  FlatLinearValueConstraints flatten(ArrayRef<AffineExpr> constraints) const;
   std::optional<Part> makePart(Conjunction constraints) const;
   bool isEmpty(Conjunction constraints) const;
 
-  /// The branches of the least or greatest key; empty where there is none.
-  SmallVector<AffineExpr> optimize(const Part &part, Side side) const;
+  /// A case of the least or greatest key of a part: its value for the symbols
+  /// in the domain.
+  struct Branch {
+    AffineExpr value;
+    PresburgerSet domain;
+  };
+
+  /// The branches of the least or greatest key; none where it is unbounded.
+  std::vector<Branch> optimize(const Part &part, Side side) const;
   AffineExpr toExpr(const MultiAffineFunction &function) const;
 
   /// Whether `bound` <= j, or j <= `bound`, in all parts.
@@ -156,11 +166,16 @@ bool RangeFinder::distribute(const Formula &formula,
   llvm_unreachable("all kinds of formulas are handled");
 }
 
+FlatLinearValueConstraints
+RangeFinder::flatten(ArrayRef<AffineExpr> constraints) const {
+  SmallVector<bool> equalities(constraints.size(), false);
+  return FlatLinearValueConstraints(
+      IntegerSet::get(2, numSymbols, constraints, equalities));
+}
+
 std::optional<RangeFinder::Part>
 RangeFinder::makePart(Conjunction constraints) const {
-  SmallVector<bool> equalities(constraints.size(), false);
-  Part part{constraints, FlatLinearValueConstraints(IntegerSet::get(
-                             2, numSymbols, constraints, equalities))};
+  Part part{constraints, flatten(constraints)};
   if (part.set.getNumLocalVars() > maxDivisions)
     return std::nullopt;
   return part;
@@ -168,11 +183,9 @@ RangeFinder::makePart(Conjunction constraints) const {
 
 bool RangeFinder::isEmpty(Conjunction constraints) const {
   constraints.append({i() - i0(), i1() - 1 - i(), i0()});
-  SmallVector<bool> equalities(constraints.size(), false);
-  FlatLinearValueConstraints set(
-      IntegerSet::get(2, numSymbols, constraints, equalities));
+  FlatLinearValueConstraints set = flatten(constraints);
   return set.isEmpty() ||
-         (set.getNumLocalVars() <= maxDivisions && set.isIntegerEmpty());
+         (set.getNumLocalVars() <= maxProofDivisions && set.isIntegerEmpty());
 }
 
 std::optional<std::vector<RangeFinder::Part>>
@@ -204,16 +217,27 @@ RangeFinder::split(const Formula &formula, bool clampKeys) const {
 // Optima
 //===----------------------------------------------------------------------===//
 
-SmallVector<AffineExpr> RangeFinder::optimize(const Part &part,
-                                              Side side) const {
-  SymbolicLexOpt optimum = side == Side::Least
-                               ? part.set.findSymbolicIntegerLexMin()
-                               : part.set.findSymbolicIntegerLexMax();
-  SmallVector<AffineExpr> branches;
-  for (const PWMAFunction::Piece &piece : optimum.lexopt.getAllPieces())
-    if (AffineExpr branch = toExpr(piece.output);
-        branch && !llvm::is_contained(branches, branch))
-      branches.push_back(branch);
+// The greatest j is the least -j with its sign changed: the division terms of
+// findSymbolicIntegerLexMax's results are lost in MLIR 22.
+std::vector<RangeFinder::Branch> RangeFinder::optimize(const Part &part,
+                                                       Side side) const {
+  SymbolicLexOpt optimum = [&] {
+    if (side == Side::Least)
+      return part.set.findSymbolicIntegerLexMin();
+    Conjunction mirrored;
+    for (AffineExpr constraint : part.constraints)
+      mirrored.push_back(constraint.replaceDims({-j(), i()}));
+    return flatten(mirrored).findSymbolicIntegerLexMin();
+  }();
+  std::vector<Branch> branches;
+  for (const PWMAFunction::Piece &piece : optimum.lexopt.getAllPieces()) {
+    AffineExpr value = toExpr(piece.output);
+    if (!value)
+      return {};
+    if (side == Side::Greatest)
+      value = simplifyAffineExpr(-value, 0, numSymbols);
+    branches.push_back({value, piece.domain});
+  }
   return branches;
 }
 
@@ -233,11 +257,43 @@ AffineExpr RangeFinder::toExpr(const MultiAffineFunction &function) const {
       sum = sum + variable * int64_t(coefficient);
     return sum;
   };
+  if (divs.getNumDivs() != function.getSpace().getNumLocalVars())
+    return {};
   for (unsigned div = 0; div < divs.getNumDivs(); ++div) {
     if (!divs.hasRepr(div))
       return {};
-    AffineExpr dividend = linear(divs.getDividend(div));
-    variables.push_back(dividend.floorDiv(int64_t(divs.getDenom(div))));
+    // Whole multiples of the divisor are taken out, so that what is left has
+    // the smallest coefficients: x - (63 x + 63) floordiv 64 becomes x
+    // floordiv 64.
+    int64_t divisor = int64_t(divs.getDenom(div));
+    SmallVector<DynamicAPInt> dividend(divs.getDividend(div));
+    dividend.truncate(variables.size());
+    dividend.push_back(divs.getDividend(div).back());
+    SmallVector<DynamicAPInt> whole(dividend.size(), DynamicAPInt(0));
+    bool mirrored = false;
+    for (auto [at, coefficient] : llvm::enumerate(dividend)) {
+      int64_t quotient = llvm::divideFloorSigned(
+          2 * int64_t(coefficient) + divisor, 2 * divisor);
+      if (at + 1 == dividend.size())
+        break;
+      whole[at] = quotient;
+      coefficient -= quotient * divisor;
+      mirrored = mirrored || coefficient < 0;
+    }
+    // floor((-x + c) / d) = -floor((x - c + d - 1) / d)
+    if (mirrored) {
+      for (DynamicAPInt &coefficient : dividend)
+        coefficient = -coefficient;
+      dividend.back() += divisor - 1;
+    }
+    whole.back() = floorDiv(dividend.back(), DynamicAPInt(divisor));
+    dividend.back() -= whole.back() * divisor;
+    AffineExpr rounded = linear(dividend).floorDiv(divisor);
+    if (mirrored) {
+      rounded = -rounded;
+      whole.back() = -whole.back();
+    }
+    variables.push_back(linear(whole) + rounded);
   }
   return simplifyAffineExpr(linear(function.getOutputExpr(0)), 0, numSymbols);
 }
@@ -251,7 +307,18 @@ bool RangeFinder::bounds(AffineExpr bound, Side side,
   });
 }
 
+/// The number of nodes of an expression.
+static int getComplexity(AffineExpr expr) {
+  int nodes = 0;
+  expr.walk([&](AffineExpr) { ++nodes; });
+  return nodes;
+}
+
 void RangeFinder::prune(KeyRanges::Bounds &list, Side side) const {
+  // Of equal bounds the simplest stays.
+  llvm::sort(list, [](AffineExpr lhs, AffineExpr rhs) {
+    return getComplexity(lhs) > getComplexity(rhs);
+  });
   Conjunction tile{i0(), i1() - 1 - i0(), n() - i1(), m()};
   for (size_t at = 0; at < list.size();) {
     bool superfluous = llvm::any_of(list, [&](AffineExpr other) {
@@ -267,6 +334,7 @@ void RangeFinder::prune(KeyRanges::Bounds &list, Side side) const {
     else
       ++at;
   }
+  std::reverse(list.begin(), list.end());
 }
 
 //===----------------------------------------------------------------------===//
@@ -275,16 +343,44 @@ void RangeFinder::prune(KeyRanges::Bounds &list, Side side) const {
 
 bool RangeFinder::findHull(ArrayRef<Part> visible, Side side,
                            KeyRanges::Bounds &list) const {
-  bool exact = true;
-  for (const Part &part : visible)
-    for (AffineExpr branch : optimize(part, side)) {
-      bool proven =
-          llvm::is_contained(list, branch) || bounds(branch, side, visible);
-      exact &= proven;
-      if (proven && !llvm::is_contained(list, branch))
-        list.push_back(branch);
+  KeyRanges::Bounds refuted;
+  std::vector<Branch> open;
+  PresburgerSet decided =
+      PresburgerSet::getEmpty(PresburgerSpace::getSetSpace(0, numSymbols));
+  for (const Part &part : visible) {
+    std::vector<Branch> branches = optimize(part, side);
+    if (branches.empty())
+      return false;
+    for (Branch &branch : branches) {
+      if (!llvm::is_contained(list, branch.value) &&
+          !llvm::is_contained(refuted, branch.value)) {
+        bool proven = bounds(branch.value, side, visible);
+        (proven ? list : refuted).push_back(branch.value);
+      }
+      // Where a part attains a proven bound, the bound is the hull's.
+      if (llvm::is_contained(list, branch.value))
+        decided.unionInPlace(branch.domain);
+      else
+        open.push_back(std::move(branch));
     }
-  return exact;
+  }
+
+  // Elsewhere the hull is looser than the part, unless a proven bound happens
+  // to have the same value.
+  if (open.size() > maxParts || decided.getNumDisjuncts() > 4 * maxParts)
+    return false;
+  return llvm::all_of(open, [&](const Branch &branch) {
+    SmallVector<AffineExpr> looser;
+    for (AffineExpr bound : list)
+      looser.push_back(side == Side::Least ? branch.value - bound - 1
+                                           : bound - branch.value - 1);
+    SmallVector<bool> equalities(looser.size(), false);
+    FlatLinearValueConstraints set(
+        IntegerSet::get(0, numSymbols, looser, equalities));
+    PresburgerSet gap =
+        branch.domain.intersect(PresburgerSet(IntegerPolyhedron(set)));
+    return gap.isIntegerEmpty() || gap.subtract(decided).isIntegerEmpty();
+  });
 }
 
 int64_t RangeFinder::evaluate(AffineExpr expr,
@@ -341,7 +437,12 @@ void RangeFinder::findFull(const Formula &hidden, KeyRanges &ranges) const {
     int64_t best = -1;
     KeyRanges::Bounds bestBegin, bestEnd;
     auto consider = [&](Side side) {
-      for (AffineExpr branch : optimize(part, side)) {
+      SmallVector<AffineExpr> tried;
+      for (const Branch &one : optimize(part, side)) {
+        AffineExpr branch = one.value;
+        if (llvm::is_contained(tried, branch))
+          continue;
+        tried.push_back(branch);
         if (!bounds(branch, side, *inside))
           continue;
         KeyRanges::Bounds begin = ranges.fullBegin, end = ranges.fullEnd;

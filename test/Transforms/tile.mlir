@@ -10,7 +10,7 @@ module attributes {attn.target = "x86-64-v3"} {
 // CHECK-DAG: #[[$FIRST:.+]] = affine_map<(d0) -> (d0 * 24)>
 // CHECK-DAG: #[[$ROWS:.+]] = affine_map<(d0, d1) -> (-d0 + d1, 24)>
 // CHECK-DAG: #[[$FULL_END:.+]] = affine_map<(d0) -> ((d0 floordiv 128) * 128)>
-// CHECK-DAG: #[[$KEYS:.+]] = affine_map<(d0, d1) -> (-d0 + d1, 128)>
+// CHECK-DAG: #[[$TAIL:.+]] = affine_map<(d0, d1) -> (-d0 + d1, 128)>
 // CHECK-LABEL: attn.kernel @no_mask
 // CHECK-SAME: (%[[Q:.+]]: tensor<?x?x12x64xf32>, %[[K:.+]]: tensor<?x?x4x64xf32>, %[[V:.+]]: tensor<?x?x4x32xf32>)
 // CHECK: %batches = tensor.dim %[[Q]], %c0
@@ -40,7 +40,7 @@ module attributes {attn.target = "x86-64-v3"} {
 // CHECK-NEXT: %o_new = attn.tile_mix %p, %v, %o_old
 // CHECK-NEXT: scf.yield %m_new, %l_new, %o_new
 // CHECK: %tail:3 = scf.for %j0 = %full_end to %m step %c128
-// CHECK: %keys = affine.min #[[$KEYS]](%j0, %m)
+// CHECK: %keys = affine.min #[[$TAIL]](%j0, %m)
 // CHECK: attn.tile_load %[[K]][%b, %j0, %g, %c0] dims [1, 3] rows(%keys)
 // CHECK-NOT: scf.for
 // CHECK: %[[R:.+]] = attn.tile_finish %tail#2, %tail#1, %tail#0 rows(%rows) scale(1.442695) : !attn.tile<24x32xf32>, !attn.tile<24xf32> -> tensor<?x32xf32>

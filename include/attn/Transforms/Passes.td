@@ -13,6 +13,43 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttnAnalyzeMasksPass : Pass<"attn-analyze-masks", "::mlir::ModuleOp"> {
+  let summary = "find the keys that a tile of queries sees, from the mask's predicate";
+  let description = [{
+    Sets `key_ranges` on each `attn.attention` with a mask region: affine bounds of the keys
+    that a tile of queries [i0, i1) may see, and of those that all its queries see. The
+    predicate is taken apart into comparisons that are affine in i and j (with floordiv and mod
+    by constants, min, max and abs) and into the rest, which counts as unknown.
+    docs/MaskAnalysis.md explains the method.
+
+    Before:
+    ```mlir
+    %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) mask {
+    ^bb0(%b: index, %h: index, %i: index, %j: index):
+      %visible = arith.cmpi sle, %j, %i : index
+      attn.yield %visible : i1
+    } : ...
+    ```
+    After, with `begin` 0, `full_begin` 0, `full_end` min(i0 + 1, M) and `end` min(i1, M):
+    ```mlir
+    %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd)
+        key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                    full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                    full_end = affine_map<(d0, d1)[s0, s1] -> (d0 + 1, s1)>,
+                    end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>, exact = true, opaque = false>
+        mask { ... } : ...
+    ```
+
+    - Requires: nothing.
+    - Guarantees: every visible key is inside [begin, end), every key of [full_begin, full_end)
+      is visible to the whole tile; a remark `MaskAnalyzed` with the numbers of affine and
+      unknown comparisons for each mask.
+    - Rejects: nothing. A predicate with too many cases gets the range of all keys, and a
+      missed remark.
+    - Place: before `attn-tile`.
+  }];
+}
+
 def AttnFormKernelsPass : Pass<"attn-form-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each fused operation and each row-wise group as a kernel";
   let description = [{
