@@ -206,6 +206,67 @@ def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
   let dependentDialects = ["::attn::AttnDialect"];
 }
 
+def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
+  let summary = "choose the schedule of each kernel and pack the weights for it";
+  let description = [{
+    Sets `schedule` on each kernel that has none: `#attn.flash_schedule` for tiled attention,
+    `#attn.linear_schedule` for `attn.fused_linear`, `#attn.rowwise_schedule` for the rest. The
+    numbers are formulas of the target's registers and caches
+    (`attn/Analysis/ScheduleModel.h`). The weight of a linear layer is packed in panels of `nr`
+    columns: a weight of the model by its recipe, when the weights file is written; any other
+    tensor by a kernel that runs before.
+
+    Before:
+    ```mlir
+    attn.weight @w source<"model.safetensors", "w"> : tensor<768x768xf32>
+    attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32> { ... }
+    %w = attn.weight_ref @w : tensor<768x768xf32>
+    ```
+    After:
+    ```mlir
+    attn.weight @w source<"model.safetensors", "w"> : tensor<768x768xf32>
+    attn.weight @w_panels24 pack<@w, panel = 24> : tensor<32x768x24xf32>
+    attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<32x768x24xf32>) -> tensor<?x768xf32>
+        attributes {schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 0, mb = 512>} { ... }
+    %w = attn.weight_ref @w_panels24 : tensor<32x768x24xf32>
+    ```
+
+    - Requires: `attn.target` on the module; `attn-tile` has run.
+    - Guarantees: each kernel has a schedule; each `attn.fused_linear` reads a packed weight.
+    - Rejects: a linear layer with dynamic K or N, or whose weight is no argument of its kernel
+      (error at the op).
+    - Place: after `attn-tile`, before `attn-verify-tiled`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def AttnSelectTargetsPass : Pass<"attn-select-targets", "::mlir::ModuleOp"> {
+  let summary = "make a module of its own for each target";
+  let description = [{
+    One target: the module gets `attn.target`. Several: its contents are copied into one nested
+    module a target, in the order of the option, each with all weights, dimensions, functions
+    and kernels, because tile sizes, panels and schedules differ from here on.
+
+    After `attn-select-targets{targets=x86-64-v3,x86-64-v2}`:
+    ```mlir
+    module {
+      module @x86_64_v3 attributes {attn.target = "x86-64-v3"} { ... }
+      module @x86_64_v2 attributes {attn.target = "x86-64-v2"} { ... }
+    }
+    ```
+
+    - Requires: nothing.
+    - Guarantees: `attn.target` on each module that holds kernels. A module that has it already is
+      left alone.
+    - Rejects: unknown targets, the same target twice, and other targets than those that the
+      module was made for (error at the module).
+    - Place: first pass after `attn-verify-fused`.
+  }];
+  let options = [
+    ListOption<"targets", "targets", "std::string", "Targets to compile for, x86-64-v3 if none is given.">
+  ];
+}
+
 def AttnTilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
   let summary = "open fused attention into FlashAttention loops over tiles";
   let description = [{
@@ -265,6 +326,22 @@ def AttnVerifyFusedPass : Pass<"attn-verify-fused", "::mlir::ModuleOp"> {
       `attn.bias`, `attn.mix`, `attn.split_heads`, `attn.merge_heads` or `attn.linear`.
     - Rejects: any other operation on tensors (error at the operation).
     - Place: last pass of `attn-graph-to-fused`.
+  }];
+}
+
+def AttnVerifyTiledPass : Pass<"attn-verify-tiled", "::mlir::ModuleOp"> {
+  let summary = "deny what must be gone at the tiled level";
+  let description = [{
+    The contract between tiling and code generation. All violations are reported, each at its
+    operation; nothing is changed.
+
+    - Requires: nothing.
+    - Guarantees: each kernel has a known target and a schedule of its kind; vectors and register
+      tiles divide the tiles that stand in the IR; weights of linear layers are packed in the
+      schedule's panels, and `kc` divides K; no `attn.attention` and no `attn.pack` outside
+      kernels.
+    - Rejects: everything else (error at the operation).
+    - Place: last pass of `attn-fused-to-tiled`.
   }];
 }
 

@@ -1,0 +1,141 @@
+//===- VerifyTiled.cpp - attn-verify-tiled ---------------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// attn-verify-tiled: the contract between tiling and code generation. Code
+// generation decides nothing: what it needs to know must stand in the IR, also
+// after a user has edited it. Every violation is reported before it fails.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TargetOf.h"
+#include "attn/Dialect/IR/Attn.h"
+#include "attn/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "attn-verify-tiled"
+
+using namespace mlir;
+
+namespace attn {
+#define GEN_PASS_DEF_ATTNVERIFYTILEDPASS
+#include "attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace attn;
+
+namespace {
+struct AttnVerifyTiledPass final
+    : attn::impl::AttnVerifyTiledPassBase<AttnVerifyTiledPass> {
+  using AttnVerifyTiledPassBase::AttnVerifyTiledPassBase;
+
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) { verify(kernel); });
+    getOperation()->walk([&](func::FuncOp func) { verify(func); });
+    if (!ok)
+      signalPassFailure();
+  }
+
+private:
+  void reject(LogicalResult result) { ok &= succeeded(result); }
+
+  /// Verifies that a host function packs nothing itself.
+  void verify(func::FuncOp func) {
+    func.walk([&](PackOp op) {
+      reject(
+          op.emitOpError("expected packing in a kernel or in the recipe of a "
+                         "weight, got it in a host function: run "
+                         "attn-schedule"));
+    });
+  }
+
+  /// Verifies that a kernel
+  /// - is made for a known target,
+  /// - holds no attention that is not tiled, and
+  /// - has a schedule of its kind, which fits its tiles and panels.
+  void verify(KernelOp kernel) {
+    if (failed(getTargetOf(kernel)))
+      ok = false;
+    bool tiled = false;
+    FusedLinearOp linear;
+    kernel.walk([&](Operation *op) {
+      if (isa<AttentionOp>(op))
+        reject(op->emitOpError("expected tiled loops, got an operation of the "
+                               "fused level: run attn-tile"));
+      tiled |= isa<TileFinishOp>(op);
+      if (auto found = dyn_cast<FusedLinearOp>(op))
+        linear = found;
+    });
+
+    Attribute schedule = kernel.getScheduleAttr();
+    if (!schedule)
+      return reject(kernel.emitOpError(
+          "expected a schedule (because code generation chooses nothing), got "
+          "none: run attn-schedule"));
+    StringRef expected = linear  ? "#attn.linear_schedule"
+                         : tiled ? "#attn.flash_schedule"
+                                 : "#attn.rowwise_schedule";
+    bool fits = linear  ? isa<LinearScheduleAttr>(schedule)
+                : tiled ? isa<FlashScheduleAttr>(schedule)
+                        : isa<RowwiseScheduleAttr>(schedule);
+    if (!fits)
+      return reject(kernel.emitOpError()
+                    << "expected " << expected
+                    << " (because of what the kernel computes), got "
+                    << schedule);
+    if (linear)
+      verifyLinear(linear, cast<LinearScheduleAttr>(schedule));
+    if (tiled)
+      verifyFlash(kernel, cast<FlashScheduleAttr>(schedule));
+  }
+
+  /// Verifies that panels are what the register tile reads, that vectors fill
+  /// it, and that blocks divide K.
+  void verifyLinear(FusedLinearOp op, LinearScheduleAttr schedule) {
+    RankedTensorType weight = op.getWeight().getType();
+    if (weight.getRank() != 3)
+      return reject(op.emitOpError()
+                    << "expected a packed weight (P, K, " << schedule.getNr()
+                    << "), got " << weight << ": run attn-schedule");
+    if (weight.getDimSize(2) != schedule.getNr())
+      reject(op.emitOpError()
+             << "expected panels of " << schedule.getNr()
+             << " columns (because of nr of the schedule), got " << weight);
+    if (schedule.getNr() % schedule.getVector() != 0)
+      reject(op.emitOpError()
+             << "expected nr to be a multiple of vector = "
+             << schedule.getVector() << ", got " << schedule.getNr());
+    int64_t inputs = weight.getDimSize(1);
+    if (schedule.getKc() && inputs % schedule.getKc() != 0)
+      reject(op.emitOpError()
+             << "expected kc to divide K = " << inputs
+             << " (because blocks have no rest), got " << schedule.getKc());
+    if (schedule.getMb() % schedule.getMr() != 0)
+      reject(op.emitOpError()
+             << "expected mb to be a multiple of mr = " << schedule.getMr()
+             << ", got " << schedule.getMb());
+  }
+
+  /// Verifies that vectors and register tiles divide the score tiles.
+  void verifyFlash(KernelOp kernel, FlashScheduleAttr schedule) {
+    kernel.walk([&](TileScoresOp op) {
+      ArrayRef<int64_t> shape = op.getResult().getType().getShape();
+      if (shape[0] % schedule.getVector() != 0)
+        reject(op.emitOpError() << "expected a number of queries that is a "
+                                   "multiple of vector = "
+                                << schedule.getVector()
+                                << " (because queries are the lanes), got "
+                                << op.getResult().getType());
+      if (shape[1] % schedule.getKeyUnroll() != 0)
+        reject(
+            op.emitOpError()
+            << "expected a number of keys that is a multiple of key_unroll = "
+            << schedule.getKeyUnroll() << ", got " << op.getResult().getType());
+    });
+  }
+
+  bool ok = true;
+};
+} // namespace
