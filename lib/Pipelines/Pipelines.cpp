@@ -31,10 +31,27 @@ void attn::buildGraphToFused(OpPassManager &manager,
   manager.addPass(createAttnVerifyFusedPass());
 }
 
+void attn::buildFusedToTiled(OpPassManager &manager,
+                             const FusedToTiledOptions &options) {
+  // Masks do not depend on the target: they are analyzed once, before there is
+  // a module for each.
+  manager.addPass(createAttnAnalyzeMasksPass());
+  AttnSelectTargetsPassOptions select;
+  select.targets = llvm::to_vector(options.targets);
+  manager.addPass(createAttnSelectTargetsPass(select));
+  manager.addPass(createAttnTilePass());
+  // Schedules follow the tiles that are there.
+  manager.addPass(createAttnSchedulePass());
+  manager.addPass(createAttnVerifyTiledPass());
+}
+
 void attn::registerPipelines() {
   registerAttnPasses();
   PassPipelineRegistration<GraphToFusedOptions>(
       "attn-graph-to-fused",
       "from graph-level operations to kernels, each one fused operation",
       buildGraphToFused);
+  PassPipelineRegistration<FusedToTiledOptions>(
+      "attn-fused-to-tiled",
+      "from fused operations to tiled loops with schedules", buildFusedToTiled);
 }

@@ -36,6 +36,20 @@ struct GraphToFusedOptions
 void buildGraphToFused(mlir::OpPassManager &manager,
                        const GraphToFusedOptions &options);
 
+/// What a user can ask of the second stage.
+struct FusedToTiledOptions
+    : public mlir::PassPipelineOptions<FusedToTiledOptions> {
+  ListOption<std::string> targets{
+      *this, "targets",
+      llvm::cl::desc("Which CPUs is the model for? x86-64-v2, x86-64-v3, "
+                     "x86-64-v4 or arm64; several make one variant each")};
+};
+
+/// Stage 2, from fused operations to tiled loops with schedules, a target at a
+/// time.
+void buildFusedToTiled(mlir::OpPassManager &manager,
+                       const FusedToTiledOptions &options);
+
 /// Makes the pipelines and passes of this project known by their names.
 void registerPipelines();
 
