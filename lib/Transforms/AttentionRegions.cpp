@@ -26,11 +26,12 @@ unsigned AttentionRegions::capture(Value value) {
   return captures.size() - 1;
 }
 
-void AttentionRegions::restrict(Value condition) {
+void AttentionRegions::restrict(Value next) {
   OpBuilder builder = mask.builder();
-  visible = visible ? arith::AndIOp::create(builder, condition.getLoc(),
-                                            visible, condition)
-                    : condition;
+  condition =
+      condition ? arith::AndIOp::create(builder, next.getLoc(), condition, next)
+                      .getResult()
+                : next;
 }
 
 /// Ends a block with its result and hands it to an empty region.
@@ -43,6 +44,6 @@ static void finish(std::unique_ptr<Block> block, Region &region, Value result) {
 void AttentionRegions::moveTo(AttentionOp op, Value finalScore) {
   if (finalScore != initialScore())
     finish(std::move(score.block), op.getScore(), finalScore);
-  if (visible)
-    finish(std::move(mask.block), op.getMask(), visible);
+  if (condition)
+    finish(std::move(mask.block), op.getMask(), condition);
 }

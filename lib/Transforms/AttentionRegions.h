@@ -61,6 +61,8 @@ public:
   /// States one more condition, computed in the mask region: a pair is visible
   /// only if all hold.
   void restrict(mlir::Value condition);
+  /// All conditions so far, null if there are none.
+  mlir::Value visible() const { return condition; }
 
   /// Adds the terminators and moves the regions that do something into `op`.
   void moveTo(AttentionOp op, mlir::Value finalScore);
@@ -69,15 +71,22 @@ public:
 
 private:
   mlir::Location loc;
-  mlir::Value visible;
+  mlir::Value condition;
+};
+
+/// A dimension of a tensor outside.
+struct TensorDim {
+  mlir::Value tensor;
+  unsigned dim;
 };
 
 /// Adds the rule of `op` to the regions: a condition to the mask region and,
 /// for a dense float mask, its summand to the score region. `score` is the
-/// score that the operation masks; returns its result. `builder` makes what
-/// must be computed outside (sizes), from the operands of `scores`.
+/// score that the operation masks; returns its result. `queries` and `keys`
+/// have the sizes N and M, where the rule needs them; `builder` stands outside.
 mlir::Value inlineMask(mlir::OpBuilder &builder, AttentionRegions &regions,
-                       MaskOp op, ScoresOp scores, mlir::Value score);
+                       MaskOp op, TensorDim queries, TensorDim keys,
+                       mlir::Value score);
 
 } // namespace attn
 

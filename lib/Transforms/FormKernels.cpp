@@ -19,6 +19,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 #define DEBUG_TYPE "attn-form-kernels"
 
@@ -47,30 +49,36 @@ public:
   SmallVector<Value> results;
 
 private:
+  /// An outside value that the kernel needs: as an operand, or, where `use` is
+  /// null, inside a region.
+  struct Need {
+    Value value;
+    OpOperand *use;
+  };
+
   void collectArguments();
+  void addNeed(Value value, OpOperand *use);
   void fillBody(Block *body);
-  /// The value that stands for an operand of the group inside the kernel.
-  void repeat(OpBuilder &builder, Operation *op);
+  Value lookUp(OpBuilder &builder, Value value, OpOperand *use);
+
   bool isInside(Value value) const {
     return value.getDefiningOp() && group.contains(value.getDefiningOp());
   }
-  /// tensor.dim of a tensor that the kernel has as an argument.
-  tensor::DimOp sizeOfArgument(Value value) const;
+  /// The argument whose tensor.dim `value` is, if it is one.
+  const Need *sizeOfArgument(Value value) const;
 
   const KernelGroup &group;
   OpBuilder &host;
   Location loc;
+  SmallVector<Need> tensors, scalars;
   IRMapping inKernel;
-  /// For each argument, the operand that it stands for.
-  SmallVector<OpOperand *> argumentUses;
-  /// Operations from outside that the body repeats, operands first.
-  SmallVector<Operation *> repeated;
+  DenseMap<OpOperand *, Value> argumentOfUse;
 };
 
 } // namespace
 
-/// True for an operand of an op in the group that the kernel takes a constant
-/// for; attn ops with captures only read tensors from arguments.
+/// True for an operand for which the kernel repeats a constant. A constant
+/// tensor can only stand in front of an element-wise operation.
 static bool isRepeatedFor(OpOperand &operand) {
   Operation *op = operand.get().getDefiningOp();
   if (!op || !isRepeatedInKernel(op))
@@ -79,80 +87,98 @@ static bool isRepeatedFor(OpOperand &operand) {
          operand.getOwner()->hasTrait<OpTrait::Elementwise>();
 }
 
-tensor::DimOp Outliner::sizeOfArgument(Value value) const {
+const Outliner::Need *Outliner::sizeOfArgument(Value value) const {
   auto size = value.getDefiningOp<tensor::DimOp>();
   if (!size || !size.getConstantIndex())
     return nullptr;
-  return llvm::any_of(
-             argumentUses,
-             [&](OpOperand *use) { return use->get() == size.getSource(); })
-             ? size
-             : nullptr;
+  auto *need = llvm::find_if(
+      tensors, [&](const Need &n) { return n.value == size.getSource(); });
+  return need == tensors.end() ? nullptr : need;
 }
 
-/// Tensors first, then scalars, each in the order of the operations.
+void Outliner::addNeed(Value value, OpOperand *use) {
+  if (isInside(value) || (use && isRepeatedFor(*use)))
+    return;
+  if (isa<TensorType>(value.getType())) {
+    tensors.push_back({value, use});
+    return;
+  }
+  if (!isRepeatedInKernel(value.getDefiningOp()))
+    scalars.push_back({value, use});
+}
+
+/// Tensors first, then scalars that no argument tells, each in the order of the
+/// operations.
 void Outliner::collectArguments() {
-  for (bool wantTensors : {true, false})
-    for (Operation *op : group.ops)
-      for (OpOperand &operand : op->getOpOperands()) {
-        Value value = operand.get();
-        bool isDestination =
-            value.getDefiningOp<tensor::EmptyOp>() && isa<linalg::LinalgOp>(op);
-        if (isInside(value) || isRepeatedFor(operand) || isDestination ||
-            isa<TensorType>(value.getType()) != wantTensors ||
-            sizeOfArgument(value))
-          continue;
-        argumentUses.push_back(&operand);
-        arguments.push_back(value);
+  for (Operation *op : group.ops) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
+      if (!empty || !isa<linalg::LinalgOp>(op)) {
+        addNeed(operand.get(), &operand);
+        continue;
       }
-  // The sizes of destinations, unless the kernel can take them from arguments.
-  for (Operation *op : group.ops)
-    for (OpOperand &operand : op->getOpOperands())
-      if (auto empty = operand.get().getDefiningOp<tensor::EmptyOp>())
-        for (OpOperand &size : empty->getOpOperands())
-          if (!sizeOfArgument(size.get()) &&
-              !isRepeatedInKernel(size.get().getDefiningOp())) {
-            argumentUses.push_back(&size);
-            arguments.push_back(size.get());
-          }
+      // A destination is made inside, from its sizes.
+      for (OpOperand &size : empty->getOpOperands())
+        addNeed(size.get(), &size);
+    }
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    for (Value value : used)
+      addNeed(value, nullptr);
+  }
+  llvm::erase_if(scalars, [&](const Need &need) {
+    return sizeOfArgument(need.value) != nullptr;
+  });
+  for (const Need &need : llvm::concat<Need>(tensors, scalars))
+    arguments.push_back(need.value);
+}
+
+/// What stands for an outside value inside the kernel.
+Value Outliner::lookUp(OpBuilder &builder, Value value, OpOperand *use) {
+  if (Value argument = use ? argumentOfUse.lookup(use) : Value())
+    return argument;
+  if (Value known = inKernel.lookupOrNull(value))
+    return known;
+  if (const Need *need = sizeOfArgument(value)) {
+    auto size = value.getDefiningOp<tensor::DimOp>();
+    Value tensor = lookUp(builder, need->value, need->use);
+    return tensor::DimOp::create(builder, size.getLoc(), tensor,
+                                 *size.getConstantIndex());
+  }
+  // A constant, or a destination.
+  Operation *op = value.getDefiningOp();
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(lookUp(builder, operand.get(), &operand));
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  return copy->getResult(0);
 }
 
 void Outliner::fillBody(Block *body) {
   OpBuilder builder = OpBuilder::atBlockBegin(body);
-  // An argument may stand for several equal values: each use finds its own.
-  DenseMap<OpOperand *, Value> argumentOf;
-  for (OpOperand *use : argumentUses)
-    argumentOf[use] = body->addArgument(use->get().getType(), loc);
-
-  auto lookUp = [&](OpOperand &operand, auto &self) -> Value {
-    Value value = operand.get();
-    if (Value argument = argumentOf.lookup(&operand))
-      return argument;
-    if (Value inside = inKernel.lookupOrNull(value))
-      return inside;
-    if (tensor::DimOp size = sizeOfArgument(value)) {
-      OpOperand *use = *llvm::find_if(argumentUses, [&](OpOperand *use) {
-        return use->get() == size.getSource();
-      });
-      return tensor::DimOp::create(builder, size.getLoc(), argumentOf[use],
-                                   *size.getConstantIndex());
-    }
-    // A constant, or a destination.
-    Operation *op = value.getDefiningOp();
-    IRMapping operands;
-    for (OpOperand &inner : op->getOpOperands())
-      operands.map(inner.get(), self(inner, self));
-    return builder.clone(*op, operands)->getResult(0);
-  };
-
+  for (const Need &need : llvm::concat<Need>(tensors, scalars)) {
+    Value argument = body->addArgument(need.value.getType(), loc);
+    if (need.use)
+      argumentOfUse[need.use] = argument;
+    else
+      inKernel.map(need.value, argument);
+  }
   for (Operation *op : group.ops) {
     SmallVector<Value> operands;
     for (OpOperand &operand : op->getOpOperands())
-      operands.push_back(lookUp(operand, lookUp));
-    // Cloned with its own operands first: two equal operands may differ inside.
-    Operation *copy = builder.clone(*op);
+      operands.push_back(lookUp(builder, operand.get(), &operand));
+    IRMapping inRegions;
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    for (Value value : used)
+      inRegions.map(value, lookUp(builder, value, nullptr));
+    // Two uses of one value are two arguments: operands are set one by one.
+    Operation *copy = builder.clone(*op, inRegions);
     copy->setOperands(operands);
-    inKernel.map(op->getResults(), copy->getResults());
+    for (auto [result, copied] :
+         llvm::zip_equal(op->getResults(), copy->getResults()))
+      inKernel.map(result, copied);
   }
   SmallVector<Value> yielded;
   for (Value result : results)

@@ -234,13 +234,15 @@ static AttentionOp fuse(AttentionMatcher &match) {
   AttentionRegions regions(builder.getContext(), loc,
                            getElementTypeOrSelf(scores.getResult().getType()));
 
+  unsigned sequence = sequenceDim(scores.getLayout());
   IRMapping inScore;
   inScore.map(scores.getResult(), regions.initialScore());
   for (Operation *op : match.between) {
     Value result;
     if (auto masked = dyn_cast<MaskOp>(op)) {
-      result = inlineMask(builder, regions, masked, scores,
-                          inScore.lookup(masked.getScores()));
+      result = inlineMask(
+          builder, regions, masked, {scores.getQuery(), sequence},
+          {scores.getKey(), sequence}, inScore.lookup(masked.getScores()));
     } else {
       SmallVector<Value> operands;
       for (OpOperand &operand : op->getOpOperands())

@@ -24,9 +24,9 @@ namespace {
 class MaskInliner {
 public:
   MaskInliner(OpBuilder &outside, AttentionRegions &regions, MaskOp op,
-              ScoresOp scores)
-      : outside(outside), regions(regions), op(op), scores(scores),
-        loc(op.getLoc()), builder(regions.mask.builder()) {
+              TensorDim queries, TensorDim keys)
+      : outside(outside), regions(regions), op(op), queries(queries),
+        keys(keys), loc(op.getLoc()), builder(regions.mask.builder()) {
     if (op.getOperand())
       operand = regions.capture(op.getOperand());
   }
@@ -79,11 +79,10 @@ private:
 
   /// bound + M - N, with the sizes of the key and of the query.
   Value addKeysMinusQueries(Value bound) {
-    if (scores.getKey() == scores.getQuery())
+    if (keys.tensor == queries.tensor && keys.dim == queries.dim)
       return bound;
-    unsigned sequence = sequenceDim(scores.getLayout());
-    OpFoldResult m = sizeOf(outside, loc, scores.getKey(), sequence);
-    OpFoldResult n = sizeOf(outside, loc, scores.getQuery(), sequence);
+    OpFoldResult m = sizeOf(outside, loc, keys.tensor, keys.dim);
+    OpFoldResult n = sizeOf(outside, loc, queries.tensor, queries.dim);
     std::optional<int64_t> staticM = getConstantIntValue(m);
     std::optional<int64_t> staticN = getConstantIntValue(n);
     if (staticM && staticN) {
@@ -172,7 +171,7 @@ private:
   OpBuilder &outside;
   AttentionRegions &regions;
   MaskOp op;
-  ScoresOp scores;
+  TensorDim queries, keys;
   Location loc;
   OpBuilder builder; // in the mask region
   unsigned operand = 0;
@@ -181,6 +180,6 @@ private:
 } // namespace
 
 Value attn::inlineMask(OpBuilder &builder, AttentionRegions &regions, MaskOp op,
-                       ScoresOp scores, Value score) {
-  return MaskInliner(builder, regions, op, scores).inlineRule(score);
+                       TensorDim queries, TensorDim keys, Value score) {
+  return MaskInliner(builder, regions, op, queries, keys).inlineRule(score);
 }

@@ -171,6 +171,38 @@ def AttnFuseLinearPass : Pass<"attn-fuse-linear", "::mlir::ModuleOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
+  let summary = "write what fusion left alone as linalg.generic";
+  let description = [{
+    `attn.scores` and `attn.mix` become contractions, with query heads split into (key heads,
+    rest) so that grouped heads need no copy; `attn.mask` and `attn.bias` become element-wise
+    operations that read their operand by NumPy's rule of broadcasting; named linalg operations
+    become `linalg.generic`. Slow, but the same values: the weights of a row that sees
+    nothing are zero, and a weight of zero hides a NaN in a value.
+
+    Before:
+    ```mlir
+    %s = attn.scores %q, %k scale(%c : f32) layout(bshd) : tensor<?x?x8x64xf32>, tensor<?x?x2x64xf32> -> tensor<?x8x?x?xf32>
+    ```
+    After:
+    ```mlir
+    %grouped = tensor.expand_shape %q [[0], [1], [2, 3], [4]] output_shape [%b, %n, 2, 4, 64] : ...
+    %sum = linalg.generic {indexing_maps = [affine_map<(b, g, r, n, m, d) -> (b, n, g, r, d)>,
+                                            affine_map<(b, g, r, n, m, d) -> (b, m, g, d)>,
+                                            affine_map<(b, g, r, n, m, d) -> (b, g, r, n, m)>], ...}
+    %s = tensor.collapse_shape %sum [[0], [1, 2], [3], [4]] : tensor<?x2x4x?x?xf32> into tensor<?x8x?x?xf32>
+    ```
+
+    - Requires: `attn-fuse-attention` has run.
+    - Guarantees: no `attn.scores`, `attn.mask`, `attn.bias` or `attn.mix` remains; a remark
+      `generalized` for each.
+    - Rejects: linalg operations that have no form as `linalg.generic`.
+    - Place: after `attn-fuse-linear`, before `attn-form-kernels`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
   let summary = "name the arguments, results and dynamic sizes of the entry function";
   let description = [{
