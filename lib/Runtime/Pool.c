@@ -1,0 +1,135 @@
+/*===- Pool.c - the threads of a context -------------------------*- C -*-===*\
+|* Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.     *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                   *|
+\*===----------------------------------------------------------------------===*/
+/* num_threads - 1 workers wait for a job: a counter that everybody, the calling
+ * thread too, draws indices from. A job belongs to the pool until every worker
+ * that joined it has left, so that the next job never meets a late one. Loops
+ * inside a task run on the thread of that task. */
+#define _POSIX_C_SOURCE 200809L
+#include "FloatState.h"
+#include "Runtime.h"
+
+struct attn_pool {
+  pthread_mutex_t lock;
+  pthread_cond_t work, idle;
+  uint64_t generation; /* of the job; workers join each at most once */
+  bool stop;
+  int running;  /* workers inside the job */
+  int occupied; /* 1 while a job is on; taken without the lock */
+  int (*task)(void *, int);
+  void *argument;
+  int count;
+  int64_t next; /* atomic: the next index; wide, as each thread overshoots */
+  int failed;   /* atomic: the first result that is not 0 */
+  int32_t started;
+  pthread_t threads[];
+};
+
+static void draw(attn_pool *pool) {
+  for (;;) {
+    int64_t index = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
+    if (index >= pool->count ||
+        __atomic_load_n(&pool->failed, __ATOMIC_RELAXED))
+      return;
+    int result = pool->task(pool->argument, (int)index);
+    if (result) {
+      int none = 0;
+      __atomic_compare_exchange_n(&pool->failed, &none, result, false,
+                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+      return;
+    }
+  }
+}
+
+static void *work(void *argument) {
+  attn_pool *pool = argument;
+  uint64_t seen = 0;
+  attn_rt_float_enter();
+  pthread_mutex_lock(&pool->lock);
+  for (;;) {
+    while (!pool->stop && (pool->generation == seen || !pool->task))
+      pthread_cond_wait(&pool->work, &pool->lock);
+    if (pool->stop)
+      break;
+    seen = pool->generation;
+    ++pool->running;
+    pthread_mutex_unlock(&pool->lock);
+    draw(pool);
+    pthread_mutex_lock(&pool->lock);
+    if (--pool->running == 0)
+      pthread_cond_signal(&pool->idle);
+  }
+  pthread_mutex_unlock(&pool->lock);
+  return NULL;
+}
+
+int attn_rt_pool_run(attn_pool *pool, int (*task)(void *, int), void *argument,
+                     int count) {
+  int free_pool = 0;
+  if (!pool || count <= 1 ||
+      !__atomic_compare_exchange_n(&pool->occupied, &free_pool, 1, false,
+                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    for (int i = 0; i < count; ++i) {
+      int result = task(argument, i);
+      if (result)
+        return result;
+    }
+    return 0;
+  }
+  pthread_mutex_lock(&pool->lock);
+  pool->task = task;
+  pool->argument = argument;
+  pool->count = count;
+  pool->next = 0;
+  pool->failed = 0;
+  ++pool->generation;
+  pthread_cond_broadcast(&pool->work);
+  pthread_mutex_unlock(&pool->lock);
+
+  draw(pool);
+
+  pthread_mutex_lock(&pool->lock);
+  pool->task = NULL; /* nobody joins any more */
+  while (pool->running)
+    pthread_cond_wait(&pool->idle, &pool->lock);
+  int result = pool->failed;
+  pthread_mutex_unlock(&pool->lock);
+  __atomic_store_n(&pool->occupied, 0, __ATOMIC_RELEASE);
+  return result;
+}
+
+attn_status attn_rt_pool_create(const attn_memory *memory, int32_t threads,
+                                attn_pool **result) {
+  *result = NULL;
+  size_t size = sizeof(attn_pool) + (size_t)(threads - 1) * sizeof(pthread_t);
+  attn_pool *pool = attn_rt_allocate(memory, size);
+  if (!pool)
+    return ATTN_ERROR_MEMORY;
+  *pool = (attn_pool){.next = 0};
+  pthread_mutex_init(&pool->lock, NULL);
+  pthread_cond_init(&pool->work, NULL);
+  pthread_cond_init(&pool->idle, NULL);
+  for (; pool->started < threads - 1; ++pool->started)
+    if (pthread_create(&pool->threads[pool->started], NULL, work, pool)) {
+      attn_rt_pool_destroy(memory, pool);
+      return ATTN_ERROR_THREADS;
+    }
+  *result = pool;
+  return ATTN_OK;
+}
+
+void attn_rt_pool_destroy(const attn_memory *memory, attn_pool *pool) {
+  if (!pool)
+    return;
+  pthread_mutex_lock(&pool->lock);
+  pool->stop = true;
+  pthread_cond_broadcast(&pool->work);
+  pthread_mutex_unlock(&pool->lock);
+  for (int32_t i = 0; i < pool->started; ++i)
+    pthread_join(pool->threads[i], NULL);
+  pthread_cond_destroy(&pool->work);
+  pthread_cond_destroy(&pool->idle);
+  pthread_mutex_destroy(&pool->lock);
+  attn_rt_deallocate(memory, pool);
+}
