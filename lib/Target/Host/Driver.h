@@ -1,0 +1,70 @@
+//===- Driver.h - from the host function to LLVM ----------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The steps, in order, each a function of its own:
+//
+//   buildDriver      the entry function in terms of buffers: results, weights
+//   and
+//                    dims become arguments; kernels lose their bodies
+//   bufferizeDriver  upstream one-shot bufferization; left-overs become loops
+//   planMemory       no allocation is left: outputs are written in place, all
+//                    else lies in one workspace
+//   lowerDriver      kernel calls with Halide's buffer structs, the C
+//   signature,
+//                    the LLVM dialect
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_TARGET_HOST_DRIVER_H
+#define ATTN_LIB_TARGET_HOST_DRIVER_H
+
+#include "ModelInterface.h"
+#include "attn/Analysis/TargetInfo.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace attn {
+
+/// The host function of one variant on its way to LLVM.
+struct Driver {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  const ModelInterface *interface;
+  const TargetInfo *target;
+  /// Weights in the order of the driver's table.
+  llvm::SmallVector<std::string> weights;
+
+  /// Arguments of `function` between buildDriver and lowerDriver: inputs,
+  /// outputs, weights, dims; planMemory adds the workspace at the end.
+  unsigned firstOutput() const { return interface->inputs.size(); }
+  unsigned firstWeight() const {
+    return firstOutput() + interface->outputs.size();
+  }
+  unsigned firstDim() const { return firstWeight() + weights.size(); }
+  unsigned workspace() const { return firstDim() + interface->dims.size(); }
+  /// Symbols of the lowered functions.
+  std::string driverName() const {
+    return interface->name + "__driver_" + target->symbolSuffix.str();
+  }
+  std::string workspaceName() const {
+    return interface->name + "__workspace_" + target->symbolSuffix.str();
+  }
+};
+
+/// Discardable attribute of an attn.call: which inputs take strides.
+inline constexpr llvm::StringLiteral stridedInputsName = "strided_inputs";
+
+mlir::FailureOr<Driver> buildDriver(mlir::ModuleOp variant,
+                                    const ModelInterface &interface,
+                                    const TargetInfo &target);
+llvm::LogicalResult bufferizeDriver(Driver &driver);
+llvm::LogicalResult planMemory(Driver &driver);
+llvm::LogicalResult lowerDriver(Driver &driver);
+
+/// Bufferization models of attn.call and attn.check_ids.
+void registerBufferization(mlir::DialectRegistry &registry);
+
+} // namespace attn
+
+#endif // ATTN_LIB_TARGET_HOST_DRIVER_H

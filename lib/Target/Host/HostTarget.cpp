@@ -1,0 +1,171 @@
+//===- HostTarget.cpp - tiled level to object, header, weights --*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The outputs. All files are opened before anything is compiled, so that a path
+// that cannot be written costs nothing, and none is left behind if something
+// fails afterwards.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/Host/HostTarget.h"
+#include "Driver.h"
+#include "ObjectModule.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace attn;
+
+void attn::registerHostTarget(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, bufferization::BufferizationDialect,
+                  cf::ControlFlowDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect>();
+  registerBufferization(registry);
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  registerConvertMemRefToLLVMInterface(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+/// Opens PREFIX + extension; null after an error.
+static std::unique_ptr<llvm::ToolOutputFile>
+open(ModuleOp module, const ObjectOptions &options, StringRef extension) {
+  std::error_code error;
+  std::string path = options.prefixPath + extension.str();
+  auto file = std::make_unique<llvm::ToolOutputFile>(
+      path, error, llvm::sys::fs::OpenFlags::OF_None);
+  if (!error)
+    return file;
+  module.emitError("cannot write '") << path << "': " << error.message();
+  return nullptr;
+}
+
+/// Flushes; reports a full disk and the like.
+static LogicalResult close(ModuleOp module, llvm::ToolOutputFile &file) {
+  file.os().flush();
+  std::error_code error = file.os().error();
+  if (!error)
+    return success();
+  file.os().clear_error();
+  return module.emitError("cannot write '")
+         << file.getFilename() << "': " << error.message();
+}
+
+static void writeManifest(const ObjectModule &object, uint64_t objectBytes,
+                          raw_ostream &os) {
+  llvm::json::Object manifest = object.info;
+  llvm::json::Array weights;
+  for (const StoredWeight &weight : object.layout.stored)
+    weights.push_back(
+        llvm::json::Object{{"name", weight.name},
+                           {"offset", static_cast<int64_t>(weight.offset)},
+                           {"bytes", static_cast<int64_t>(weight.size)}});
+  manifest["stored"] = std::move(weights);
+  manifest["object_bytes"] = static_cast<int64_t>(objectBytes);
+  os << llvm::formatv("{0:2}", llvm::json::Value(std::move(manifest))) << "\n";
+}
+
+LogicalResult attn::emitObject(ModuleOp module, const ObjectOptions &options) {
+  if (options.prefixPath.empty())
+    return module.emitError("expected -o with the prefix of the outputs, got "
+                            "none");
+  std::unique_ptr<llvm::ToolOutputFile> object = open(module, options, ".o");
+  std::unique_ptr<llvm::ToolOutputFile> header = open(module, options, ".h");
+  std::unique_ptr<llvm::ToolOutputFile> json = open(module, options, ".json");
+  if (!object || !header || !json)
+    return failure();
+  ObjectModule model;
+  if (failed(buildObjectModule(module, options, model)))
+    return failure();
+  bool embeds = options.embedWeights;
+  std::unique_ptr<llvm::ToolOutputFile> weights;
+  if (!model.layout.stored.empty() && !embeds) {
+    weights = open(module, options, ".weights");
+    if (!weights ||
+        failed(writeWeights(model.layout, model.interface.name,
+                            options.sourceDir, weights->os())) ||
+        failed(close(module, *weights)))
+      return failure();
+  }
+  if (failed(generateCode(model, module, llvm::CodeGenFileType::ObjectFile,
+                          object->os())))
+    return failure();
+  writeHeader(model.interface, model.layout, embeds, header->os());
+  writeManifest(model, object->os().tell(), json->os());
+  if (failed(close(module, *object)) || failed(close(module, *header)) ||
+      failed(close(module, *json)))
+    return failure();
+  for (llvm::ToolOutputFile *file :
+       {object.get(), header.get(), json.get(), weights.get()})
+    if (file)
+      file->keep();
+  return success();
+}
+
+LogicalResult attn::emitLLVMText(ModuleOp module, const ObjectOptions &options,
+                                 raw_ostream &os) {
+  ObjectModule model;
+  if (failed(buildObjectModule(module, options, model)))
+    return failure();
+  model.module->print(os, nullptr);
+  return success();
+}
+
+LogicalResult attn::emitAssemblyText(ModuleOp module,
+                                     const ObjectOptions &options,
+                                     raw_ostream &os) {
+  ObjectModule model;
+  if (failed(buildObjectModule(module, options, model)))
+    return failure();
+  SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  if (failed(generateCode(model, module, llvm::CodeGenFileType::AssemblyFile,
+                          stream)))
+    return failure();
+  os << text;
+  return success();
+}
+
+LogicalResult attn::emitHostText(ModuleOp module, const ObjectOptions &options,
+                                 bool lowered, raw_ostream &os) {
+  FailureOr<SmallVector<Variant>> variants = getVariants(module);
+  if (failed(variants))
+    return failure();
+  for (const Variant &variant : *variants) {
+    FailureOr<func::FuncOp> entry = getEntry(variant.module);
+    if (failed(entry))
+      return failure();
+    FailureOr<ModelInterface> interface =
+        getModelInterface(*entry, getModelName(options));
+    if (failed(interface))
+      return failure();
+    FailureOr<Driver> driver =
+        buildDriver(variant.module, *interface, *variant.target);
+    if (failed(driver) || failed(bufferizeDriver(*driver)) ||
+        failed(planMemory(*driver)) ||
+        (lowered && failed(lowerDriver(*driver))))
+      return failure();
+    driver->module->print(os);
+    os << "\n";
+  }
+  return success();
+}

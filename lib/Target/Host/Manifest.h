@@ -1,0 +1,27 @@
+//===- Manifest.h - the files that describe a model -------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_TARGET_HOST_MANIFEST_H
+#define ATTN_LIB_TARGET_HOST_MANIFEST_H
+
+#include "ModelInterface.h"
+#include "WeightLayout.h"
+#include "llvm/Support/JSON.h"
+
+namespace attn {
+
+/// What NAME_info answers: names, types, sizes, targets.
+llvm::json::Object makeInfo(const ModelInterface &interface,
+                            const WeightLayout &layout,
+                            llvm::ArrayRef<llvm::StringRef> targets,
+                            bool embedded);
+
+/// The C header of a model: C99 and C++17, no include but standard ones.
+void writeHeader(const ModelInterface &interface, const WeightLayout &layout,
+                 bool embedded, llvm::raw_ostream &os);
+
+} // namespace attn
+
+#endif // ATTN_LIB_TARGET_HOST_MANIFEST_H
