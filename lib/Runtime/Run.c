@@ -179,7 +179,7 @@ int64_t attn_rt_workspace_size(attn_ctx *ctx, const int64_t *dims) {
 
 /* The context's own workspace, at least `size` bytes; NULL with a text. */
 static void *own_workspace(attn_ctx *ctx, int64_t size) {
-  if ((uint64_t)size > ctx->workspace_size) {
+  if (!ctx->workspace || (uint64_t)size > ctx->workspace_size) {
     attn_rt_deallocate(&ctx->memory, ctx->workspace);
     ctx->workspace_size = 0;
     ctx->workspace = attn_rt_allocate(&ctx->memory, (size_t)size);
