@@ -81,11 +81,16 @@ if(ATTN_PCH)
                 USES attn_mlir Halide::Halide)
 endif()
 
-# Lets a library use attn-pch or, with exceptions, attn-halide-pch. Libraries
-# only: programs are position-independent in another way, and clang refuses a
-# header that was compiled otherwise.
+# Lets a target use attn-pch or, with exceptions, attn-halide-pch. clang wants
+# the same kind of position independence as in the header, which is that of a
+# library; it suits a program too.
 function(attn_use_pch name pch)
   if(ATTN_PCH)
+    get_target_property(type ${name} TYPE)
+    if(type STREQUAL EXECUTABLE)
+      set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${name} PRIVATE -fPIC)
+    endif()
     target_compile_options(
       ${name}
       PRIVATE
