@@ -617,10 +617,13 @@ LogicalResult FlashBuilder::buildResults() {
   if (!folded)
     maximum = maximum * nest.finish.getScale().convertToFloat();
   Expr value = maximum * 0.693147181f + Halide::log(total);
+  // Halide's logarithm makes a number of NaN.
+  Expr totalBits = Halide::reinterpret<int32_t>(total);
+  Expr bits = Halide::select(totalBits > kInfinityBits || totalBits < 0,
+                             totalBits, Halide::reinterpret<int32_t>(value));
   out.lse = Func("lse");
   out.lse(out.lseVars) = Halide::reinterpret<float>(
-      Halide::select(isEmpty(total), Expr(kMinusInfinityBits),
-                     Halide::reinterpret<int32_t>(value)));
+      Halide::select(isEmpty(total), Expr(kMinusInfinityBits), bits));
   return success();
 }
 

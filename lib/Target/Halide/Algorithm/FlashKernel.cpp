@@ -13,6 +13,26 @@
 using namespace mlir;
 using namespace attn;
 
+/// Tells Halide the sizes that the text gives to an output. Without, the loops
+/// of two outputs could not be known to agree.
+static LogicalResult describeSizes(Halide::OutputImageParam output,
+                                   RankedTensorType type, Value init,
+                                   ExprEmitter &values) {
+  auto empty = init.getDefiningOp<tensor::EmptyOp>();
+  if (!empty)
+    return success();
+  unsigned next = 0;
+  for (int64_t dim = 0, rank = type.getRank(); dim < rank; ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    FailureOr<Halide::Expr> size = values.get(empty.getDynamicSizes()[next++]);
+    if (failed(size))
+      return failure();
+    output.dim(rank - 1 - dim).set_extent(*size);
+  }
+  return success();
+}
+
 FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
                                         const TargetInfo &target) {
   auto schedule = dyn_cast_or_null<FlashScheduleAttr>(kernel.getScheduleAttr());
@@ -43,8 +63,12 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
     Value shared = nest->forall.getRegionIterArgs()[result.getResultNumber()];
     bool isResult = nest->result.insert.getDest() == shared;
     Halide::Func func = isResult ? algorithm->result : algorithm->lse;
-    describeOutput(func.output_buffer(),
-                   cast<RankedTensorType>(yielded.getType()));
+    auto type = cast<RankedTensorType>(yielded.getType());
+    describeOutput(func.output_buffer(), type);
+    if (failed(describeSizes(
+            func.output_buffer(), type,
+            nest->forall.getOutputs()[result.getResultNumber()], values)))
+      return failure();
     outputs.push_back(func);
   }
   return HalideKernel{Halide::Pipeline(outputs), arguments->args,

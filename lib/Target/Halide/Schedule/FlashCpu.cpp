@@ -54,9 +54,15 @@ struct FlashCpuSchedule {
   const TargetInfo &target;
   KernelOp kernel;
   int lanes, rows, columns, keyUnroll;
-  Var f{"f"}; ///< The parallel loop: all query tiles of all heads.
+  Var tileLoop; ///< The innermost loop outside a query tile.
 
   LogicalResult check();
+  /// Splits the rows into query tiles and makes one parallel loop f of the
+  /// tiles and all counters: tiles of one head run one after the other, so that
+  /// its keys and values stay in the cache. `order` holds the loops inside a
+  /// row.
+  void fuseCounters(Func func, const std::vector<Var> &vars,
+                    std::vector<Var> order);
   void scheduleResult();
   void scheduleQuery();
   void scheduleState();
@@ -133,37 +139,51 @@ LogicalResult FlashCpuSchedule::check() {
   return success();
 }
 
-void FlashCpuSchedule::scheduleResult() {
+void FlashCpuSchedule::fuseCounters(Func func, const std::vector<Var> &vars,
+                                    std::vector<Var> order) {
   Var outer("io"), inner("ii");
+  func.split(a.row, outer, inner, rows, TailStrategy::GuardWithIf);
+  order.push_back(inner);
+  order.push_back(outer);
+  size_t first = order.size();
+  for (const Var &var : llvm::reverse(vars))
+    if (!var.same_as(a.d) && !var.same_as(a.row))
+      order.push_back(var);
+  func.reorder(std::vector<Halide::VarOrRVar>(order.begin(), order.end()));
+  func.partition(inner, Partition::Never);
+  if (a.lse.defined()) {
+    // Bounds of fused loops that two outputs share come out wrong (Halide 21).
+    for (size_t i = first - 1; i < order.size(); ++i)
+      func.parallel(order[i]).partition(order[i], Partition::Never);
+    tileLoop = outer;
+    return;
+  }
+  Var fused = outer;
+  for (size_t i = first; i < order.size(); ++i) {
+    Var next("f" + std::to_string(i - first));
+    func.fuse(fused, order[i], next);
+    fused = next;
+  }
+  func.parallel(fused).partition(fused, Partition::Never);
+  tileLoop = fused;
+}
+
+void FlashCpuSchedule::scheduleResult() {
   Func result = a.result;
   int width = lanesOf(a.valueSize);
   result.bound(a.d, 0, static_cast<int>(a.valueSize));
-  result.split(a.row, outer, inner, rows, TailStrategy::GuardWithIf);
-  // All counters in one loop: query tiles of one head run one after the other,
-  // so that its keys and values stay in the cache.
-  std::vector<Var> order = {a.d, inner, outer};
-  for (const Var &var : llvm::reverse(a.resultVars))
-    if (!var.same_as(a.d) && !var.same_as(a.row))
-      order.insert(order.begin() + 3, var);
-  result.reorder(std::vector<Halide::VarOrRVar>(order.begin(), order.end()));
-  Var fused = outer;
-  for (unsigned i = 3; i < order.size(); ++i) {
-    Var next = i + 1 == order.size() ? f : Var("f" + std::to_string(i));
-    result.fuse(fused, order[i], next);
-    fused = next;
-  }
-  if (order.size() == 3)
-    result.rename(outer, f);
-  result.parallel(f)
-      .partition(f, Partition::Never)
-      .partition(inner, Partition::Never);
+  fuseCounters(result, a.resultVars, {a.d});
   // A row's last vector overlaps the one before where the size is no multiple.
   result.vectorize(a.d, width, TailStrategy::ShiftInwards).unroll(a.d);
+  if (a.lse.defined()) {
+    fuseCounters(a.lse, a.lseVars, {});
+    a.lse.compute_with(result, tileLoop);
+  }
 
   for (Func func : {a.state, a.inverse, a.query})
     for (const Var &counter : a.counters)
       func.bound_extent(counter, 1);
-  a.inverse.compute_at(result, f);
+  a.inverse.compute_at(result, tileLoop);
   vectorizeRows(a.inverse);
 }
 
@@ -171,7 +191,7 @@ void FlashCpuSchedule::scheduleQuery() {
   // Vectors along d are loaded from the tensor's rows and stored a column each:
   // a transposition in registers.
   int width = lanesOf(a.headSize);
-  a.query.compute_at(a.result, f)
+  a.query.compute_at(a.result, tileLoop)
       .store_in(MemoryType::Stack)
       .bound(a.qg, 0, rows / lanes)
       .bound(a.qv, 0, lanes)
@@ -182,7 +202,7 @@ void FlashCpuSchedule::scheduleQuery() {
 }
 
 void FlashCpuSchedule::scheduleState() {
-  a.state.compute_at(a.result, f)
+  a.state.compute_at(a.result, tileLoop)
       .store_in(MemoryType::Stack)
       .bound(a.di, 0, columns)
       .bound(a.dg, 0, static_cast<int>(a.blocks()) + 1);
@@ -294,7 +314,8 @@ LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
                      static_cast<int>(schedule.getVector()),
                      static_cast<int>(algorithm.rows),
                      static_cast<int>(schedule.getValueUnroll()),
-                     static_cast<int>(schedule.getKeyUnroll())};
+                     static_cast<int>(schedule.getKeyUnroll()),
+                     Var()};
   if (failed(s.check()))
     return failure();
   s.scheduleResult();
