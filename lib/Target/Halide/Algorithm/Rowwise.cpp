@@ -1,0 +1,341 @@
+//===- Rowwise.cpp - row-wise kernels as Halide functions ------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The walk from a kernel's results to its arguments, and what is element-wise.
+// The operations with sums along rows are in RowwiseNorms.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "Rowwise.h"
+#include "../Math.h"
+
+#include "attn/Analysis/TargetInfo.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+using Halide::Expr;
+using Halide::Func;
+using Halide::Var;
+
+std::vector<Var> attn::rowVariables(size_t count) {
+  std::vector<Var> rows;
+  for (size_t i = 0; i < count; ++i)
+    rows.emplace_back("r" + std::to_string(i));
+  return rows;
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise operations
+//===----------------------------------------------------------------------===//
+
+FailureOr<Expr> attn::emitScalarOf(Operation *op, ArrayRef<Expr> operands) {
+  // The same operation on scalars, in a block of its own: the scalar emitter
+  // then serves both levels.
+  Block block;
+  OperationState state(op->getLoc(), op->getName());
+  ExprEmitter emitter;
+  for (auto [value, operand] : llvm::zip_equal(op->getOperands(), operands)) {
+    Value argument = block.addArgument(getElementTypeOrSelf(value.getType()),
+                                       value.getLoc());
+    emitter.bind(argument, operand);
+    state.addOperands(argument);
+  }
+  for (Type type : op->getResultTypes())
+    state.addTypes(getElementTypeOrSelf(type));
+  state.addAttributes(op->getAttrs());
+  Operation *scalar = Operation::create(state);
+  block.push_back(scalar);
+  if (op->getNumResults() != 1)
+    return op->emitOpError("not supported by the Halide target: expected one "
+                           "result, got ")
+           << op->getNumResults();
+  return emitter.get(scalar->getResult(0));
+}
+
+FailureOr<TensorSource> RowwiseEmitter::emitElementwise(Operation *op) {
+  SmallVector<TensorSource> operands;
+  std::vector<Expr> sizes;
+  for (Value operand : op->getOperands()) {
+    if (!isa<RankedTensorType>(operand.getType())) {
+      FailureOr<Expr> scalar = values.get(operand);
+      if (failed(scalar))
+        return failure();
+      operands.push_back({[value = *scalar](ArrayRef<Expr>) { return value; },
+                          std::vector<Expr>()});
+      continue;
+    }
+    FailureOr<TensorSource> source = get(operand);
+    if (failed(source))
+      return failure();
+    operands.push_back(*source);
+    // A splat has no sizes of its own.
+    if (sizes.empty())
+      sizes = source->sizes;
+  }
+  // Once now, so that an unsupported operation is an error here.
+  SmallVector<Expr> probe;
+  for (Value operand : op->getOperands()) {
+    std::optional<Halide::Type> type =
+        getHalideType(getElementTypeOrSelf(operand.getType()));
+    if (!type)
+      return op->emitOpError("not supported by the Halide target: operand of "
+                             "type ")
+             << operand.getType();
+    probe.push_back(Halide::Internal::make_zero(*type));
+  }
+  if (failed(emitScalarOf(op, probe)))
+    return failure();
+  TensorSource result;
+  result.sizes = sizes;
+  result.load = [op, operands](ArrayRef<Expr> indices) {
+    SmallVector<Expr> elements;
+    for (const TensorSource &operand : operands)
+      elements.push_back(operand.load(indices));
+    return *emitScalarOf(op, elements);
+  };
+  return result;
+}
+
+FailureOr<TensorSource> RowwiseEmitter::emitConstant(Operation *op) {
+  DenseElementsAttr elements;
+  if (!matchPattern(op, m_Constant(&elements)))
+    return op->emitOpError("not supported by the Halide target: expected a "
+                           "dense constant");
+  std::optional<Halide::Type> type = getHalideType(elements.getElementType());
+  if (!type || elements.getElementType().isIndex())
+    return op->emitOpError("not supported by the Halide target: constant of "
+                           "type ")
+           << elements.getType();
+  auto scalarOf = [&](Attribute attribute) -> FailureOr<Expr> {
+    OpBuilder builder(op->getContext());
+    auto constant = arith::ConstantOp::create(builder, op->getLoc(),
+                                              cast<TypedAttr>(attribute));
+    ExprEmitter emitter;
+    FailureOr<Expr> value = emitter.get(constant);
+    constant->erase();
+    return value;
+  };
+  TensorSource result;
+  if (elements.isSplat()) {
+    FailureOr<Expr> value = scalarOf(elements.getSplatValue<Attribute>());
+    if (failed(value))
+      return failure();
+    result.load = [value = *value](ArrayRef<Expr>) { return value; };
+    return result;
+  }
+  if (elements.getElementType().isInteger(1))
+    return op->emitOpError("not supported by the Halide target: a constant of "
+                           "i1 elements that differ");
+  // The data become part of the kernel.
+  std::vector<int> shape;
+  for (int64_t size : llvm::reverse(elements.getType().getShape()))
+    shape.push_back(static_cast<int>(size));
+  Halide::Buffer<> data(*type, shape, "constant" + std::to_string(count++));
+  ArrayRef<char> raw = elements.getRawData();
+  std::memcpy(data.data(), raw.data(), raw.size());
+  for (int64_t size : elements.getType().getShape())
+    result.sizes.push_back(static_cast<int>(size));
+  result.load = [data](ArrayRef<Expr> indices) {
+    return data(std::vector<Expr>(indices.rbegin(), indices.rend()));
+  };
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Gathers and positions
+//===----------------------------------------------------------------------===//
+
+FailureOr<TensorSource> RowwiseEmitter::emitEmbedding(EmbeddingOp op) {
+  FailureOr<TensorSource> ids = get(op.getIds()), table = get(op.getTable());
+  if (failed(ids) || failed(table))
+    return failure();
+  TensorSource result;
+  result.sizes = ids->sizes;
+  result.sizes.push_back(table->sizes[1]);
+  result.load = [ids = *ids, table = *table](ArrayRef<Expr> indices) {
+    // The host has reported an id outside the table; the kernel only must not
+    // follow it.
+    Expr id = ids.load(indices.drop_back());
+    id = clamp(id, Halide::Internal::make_zero(id.type()),
+               Halide::cast(id.type(), table.sizes[0] - 1));
+    return table.load({Halide::cast<int32_t>(id), indices.back()});
+  };
+  return result;
+}
+
+FailureOr<TensorSource> RowwiseEmitter::emitPositions(LearnedPositionsOp op) {
+  FailureOr<TensorSource> input = get(op.getInput()),
+                          table = get(op.getTable());
+  if (failed(input) || failed(table))
+    return failure();
+  TensorSource result;
+  result.sizes = input->sizes;
+  int first = static_cast<int>(op.getFirst());
+  result.load = [=, input = *input, table = *table](ArrayRef<Expr> indices) {
+    Expr position = clamp(indices[1] + first, 0, table.sizes[0] - 1);
+    return addInOrder(input.load(indices),
+                      table.load({position, indices.back()}));
+  };
+  return result;
+}
+
+FailureOr<TensorSource> RowwiseEmitter::emitSinusoidal(SinusoidalOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  if (type.isDynamicDim(2))
+    return op.emitOpError("not supported by the Halide target: expected a "
+                          "static number of channels D, got ")
+           << type;
+  FailureOr<TensorSource> input = get(op.getInput());
+  if (failed(input))
+    return failure();
+  // Angles in turns, in f64: position * frequency, a quarter turn ahead for a
+  // cosine.
+  int columns = static_cast<int>(type.getDimSize(2)), half = (columns + 1) / 2;
+  bool interleaved = op.getForm() == SinusoidForm::Interleaved;
+  double base = op.getBase().convertToDouble();
+  Halide::Buffer<double> frequency(columns,
+                                   "frequency" + std::to_string(count));
+  Halide::Buffer<double> phase(columns, "phase" + std::to_string(count++));
+  for (int n = 0; n < columns; ++n) {
+    int pair = interleaved ? n / 2 : n % half;
+    bool cosine = interleaved ? n % 2 : n >= half;
+    double channels = interleaved ? columns : 2 * half;
+    frequency(n) = std::pow(base, -2.0 * pair / channels) / (2 * M_PI);
+    phase(n) = cosine ? 0.25 : 0.0;
+  }
+  TensorSource result;
+  result.sizes = input->sizes;
+  result.load = [=, input = *input](ArrayRef<Expr> indices) {
+    Expr n = indices[2];
+    Expr turns = Halide::cast<double>(indices[1]) * frequency(n) + phase(n);
+    return addInOrder(input.load(indices), sineOfTurns(turns));
+  };
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+FailureOr<TensorSource> RowwiseEmitter::get(Value value) {
+  if (auto known = tensors.find(value); known != tensors.end())
+    return known->second;
+  if (const TensorSource *argument = values.getTensor(value)) {
+    TensorSource source = *argument;
+    if (getElementTypeOrSelf(value.getType()).isInteger(1))
+      source.load = [argument = *argument](ArrayRef<Expr> indices) {
+        return argument.load(indices) != 0; // i1 is a byte in memory.
+      };
+    return source;
+  }
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return emitError(value.getLoc(), "not supported by the Halide target: a "
+                                     "value of type ")
+           << value.getType() << " that is not an argument of the kernel";
+  FailureOr<TensorSource> source = emit(result);
+  if (succeeded(source))
+    tensors[value] = *source;
+  return source;
+}
+
+FailureOr<TensorSource> RowwiseEmitter::emit(OpResult value) {
+  Operation *op = value.getOwner();
+  auto single = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return !isa<FloatType>(element) || element.isF32();
+  };
+  bool elementwise = op->hasTrait<OpTrait::Elementwise>() ||
+                     isa<GeluOp, ReluOp, arith::SelectOp>(op);
+  if (!elementwise && !isa<arith::ConstantOp>(op) &&
+      !(llvm::all_of(op->getOperandTypes(), single) &&
+        llvm::all_of(op->getResultTypes(), single)))
+    return op->emitOpError("not supported by the Halide target: expected f32 "
+                           "tensors, got result type ")
+           << value.getType();
+  return TypeSwitch<Operation *, FailureOr<TensorSource>>(op)
+      .Case([&](EmbeddingOp op) { return emitEmbedding(op); })
+      .Case([&](LearnedPositionsOp op) { return emitPositions(op); })
+      .Case([&](SinusoidalOp op) { return emitSinusoidal(op); })
+      .Case([&](LayerNormOp op) { return emitLayerNorm(op); })
+      .Case([&](L2NormalizeOp op) { return emitL2Normalize(op); })
+      .Case([&](SoftmaxOp op) {
+        return emitSoftmax(op, value.getResultNumber() == 1);
+      })
+      .Case([&](PoolOp op) { return emitPool(op); })
+      .Case([&](arith::ConstantOp op) { return emitConstant(op); })
+      .Default([&](Operation *op) -> FailureOr<TensorSource> {
+        if (elementwise)
+          return emitElementwise(op);
+        return op->emitOpError("not supported by the Halide target in a "
+                               "row-wise kernel");
+      });
+}
+
+FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
+                                          const TargetInfo &target) {
+  int vector = static_cast<int>(target.f32Lanes()), group = 4;
+  if (auto schedule =
+          dyn_cast_or_null<RowwiseScheduleAttr>(kernel.getScheduleAttr())) {
+    vector = static_cast<int>(schedule.getVector());
+    group = static_cast<int>(schedule.getRows());
+  }
+  if (vector <= 0 || group <= 0)
+    return kernel.emitOpError("expected a schedule with positive vector and "
+                              "rows, got vector = ")
+           << vector << ", rows = " << group;
+  // Rows of a pool are whole sequences: one alone fills the units, and
+  // repeating the last one to fill a group would cost as much again.
+  if (!kernel.getBody().front().getOps<PoolOp>().empty())
+    group = 1;
+  ExprEmitter values;
+  FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
+  if (failed(arguments))
+    return failure();
+  std::vector<Func> outputs;
+  Operation *yield = kernel.getBody().front().getTerminator();
+  for (Value value : yield->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getRank() == 0)
+      return kernel.emitOpError("not supported by the Halide target: result of "
+                                "type ")
+             << value.getType();
+    RowwiseEmitter emitter(values, vector, group);
+    FailureOr<TensorSource> source = emitter.get(value);
+    if (failed(source))
+      return failure();
+    RowwiseAlgorithm algorithm;
+    algorithm.vector = vector;
+    algorithm.group = group;
+    // A log-sum-exp is one number a row: it has no columns.
+    auto softmax = value.getDefiningOp<SoftmaxOp>();
+    algorithm.hasColumns =
+        !(softmax && cast<OpResult>(value).getResultNumber() == 1);
+    int64_t rank = type.getRank();
+    algorithm.rows = rowVariables(rank - (algorithm.hasColumns ? 1 : 0));
+    std::vector<Var> variables;
+    if (algorithm.hasColumns)
+      variables.push_back(algorithm.column);
+    variables.insert(variables.end(), algorithm.rows.begin(),
+                     algorithm.rows.end());
+    SmallVector<Expr> indices(variables.rbegin(), variables.rend());
+    Expr element = source->load(indices);
+    if (element.type().is_bool())
+      element = Halide::cast<uint8_t>(element);
+    algorithm.output = Func("output" + std::to_string(outputs.size()));
+    algorithm.output(variables) = element;
+    algorithm.stages = emitter.takeStages();
+    describeOutput(algorithm.output.output_buffer(), type);
+    scheduleRowwiseCpu(algorithm);
+    outputs.push_back(algorithm.output);
+  }
+  HalideKernel result;
+  result.pipeline = Halide::Pipeline(outputs);
+  result.args = arguments->args;
+  return result;
+}

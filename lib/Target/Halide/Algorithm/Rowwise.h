@@ -1,0 +1,89 @@
+//===- Rowwise.h - groups of row-wise operations ---------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every tensor of the group is a function of its indices. Element-wise
+// operations and gathers stay expressions; what a row needs first (a sum, a
+// maximum, the row itself where it is expensive and used again) becomes a stage
+// that the schedule computes for a few rows at a time. Each result of a kernel
+// has stages of its own: they would otherwise have to outlive its loops.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_ROWWISE_H
+#define ATTN_LIB_TARGET_HALIDE_ALGORITHM_ROWWISE_H
+
+#include "../ExprEmitter.h"
+#include "RowReduction.h"
+
+namespace attn {
+
+/// Something computed for a group of rows before the rows themselves.
+struct RowStage {
+  enum class Kind { Reduction, Scalar, Row, Pool } kind;
+  Halide::Func func;      // Scalar: (rows...), Row and Pool: (n, rows...)
+  RowReduction reduction; // Reduction
+  Halide::RVar position;  // Pool: the summed dimension
+};
+
+/// One result of a row-wise kernel.
+struct RowwiseAlgorithm {
+  Halide::Func output;
+  Halide::Var column{"n"};
+  /// Innermost first.
+  std::vector<Halide::Var> rows;
+  bool hasColumns = true;
+  /// In the order they depend on each other.
+  std::vector<RowStage> stages;
+  int vector, group;
+};
+
+/// Turns the operations of a kernel into stages and a result.
+class RowwiseEmitter {
+public:
+  RowwiseEmitter(ExprEmitter &values, int vector, int group)
+      : values(values), vector(vector), group(group) {}
+
+  /// The tensor `value` as a function of its indices.
+  mlir::FailureOr<TensorSource> get(mlir::Value value);
+
+  std::vector<RowStage> takeStages() { return std::move(stages); }
+
+private:
+  mlir::FailureOr<TensorSource> emit(mlir::OpResult value);
+  mlir::FailureOr<TensorSource> emitElementwise(mlir::Operation *op);
+  mlir::FailureOr<TensorSource> emitConstant(mlir::Operation *op);
+  mlir::FailureOr<TensorSource> emitEmbedding(EmbeddingOp op);
+  mlir::FailureOr<TensorSource> emitPositions(LearnedPositionsOp op);
+  mlir::FailureOr<TensorSource> emitSinusoidal(SinusoidalOp op);
+  mlir::FailureOr<TensorSource> emitLayerNorm(LayerNormOp op);
+  mlir::FailureOr<TensorSource> emitL2Normalize(L2NormalizeOp op);
+  mlir::FailureOr<TensorSource> emitSoftmax(SoftmaxOp op, bool wantsLse);
+  mlir::FailureOr<TensorSource> emitPool(PoolOp op);
+
+  /// A tensor whose elements are read several times: stored for the rows in
+  /// flight if that costs something and fits.
+  TensorSource keepRow(const TensorSource &source, mlir::Value value);
+  RowReduction reduce(RowReductionKind kind, const TensorSource &source,
+                      std::function<Halide::Expr(Halide::Expr)> map);
+  /// A value a row, computed once.
+  Halide::Func scalar(const TensorSource &source, Halide::Expr value);
+
+  ExprEmitter &values;
+  int vector, group, count = 0;
+  std::vector<RowStage> stages;
+  llvm::DenseMap<mlir::Value, TensorSource> tensors;
+};
+
+/// Variables for the leading dimensions of a tensor, innermost first.
+std::vector<Halide::Var> rowVariables(size_t count);
+
+/// An element-wise operation of tensors, applied to scalars.
+mlir::FailureOr<Halide::Expr>
+emitScalarOf(mlir::Operation *op, llvm::ArrayRef<Halide::Expr> operands);
+
+/// Schedule/RowwiseCpu.cpp.
+void scheduleRowwiseCpu(RowwiseAlgorithm &algorithm);
+
+} // namespace attn
+#endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_ROWWISE_H
