@@ -501,7 +501,9 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage,
         "with different constants");
 
   Expr self = out.state(at({out.q, r.x, r.y}));
-  Expr mixed = stage.mix(at({out.q, r.x, r.y - 1, r.z}));
+  // With one block of channels its number is a constant, which bounds storage.
+  Expr channels = out.blocks() == 1 ? Expr(0) : r.y - 1;
+  Expr mixed = stage.mix(at({out.q, r.x, channels, r.z}));
   Expr accumulator =
       (loop.accumulatorRescale ? self * slot(0) : self) + mixed * slot(1);
   Expr sum = (loop.sumRescale ? slot(3) * slot(0) : slot(3)) +
