@@ -90,6 +90,7 @@ struct Lowering {
   void leaveUnlessZero(Value code);
 
   void lowerCopies();
+  void lowerExpandShape(memref::ExpandShapeOp expand);
   void allocateCallRoom();
   Value getAddress(Value memref);
   Value fillBuffer(Value memref, unsigned number, unsigned firstDim,
@@ -164,6 +165,38 @@ void Lowering::lowerCopies() {
                              copy.getTarget());
     copy.erase();
   });
+}
+
+/// A view with explicit sizes and strides: upstream's expansion knows only
+/// groups of dimensions of which at most one is dynamic.
+void Lowering::lowerExpandShape(memref::ExpandShapeOp expand) {
+  builder.setInsertionPoint(expand);
+  Location loc = expand.getLoc();
+  auto type = cast<MemRefType>(expand.getType());
+  auto source =
+      memref::ExtractStridedMetadataOp::create(builder, loc, expand.getSrc());
+  auto [staticStrides, staticOffset] = type.getStridesAndOffset();
+  auto staticOr = [&](int64_t number, Value value) -> OpFoldResult {
+    if (ShapedType::isDynamic(number))
+      return value;
+    return builder.getIndexAttr(number);
+  };
+  SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+  SmallVector<OpFoldResult> strides(type.getRank());
+  for (auto [group, axes] : llvm::enumerate(expand.getReassociationIndices())) {
+    Value stride = source.getStrides()[group];
+    for (int64_t axis : llvm::reverse(axes)) {
+      strides[axis] = staticOr(staticStrides[axis], stride);
+      stride = arith::MulIOp::create(
+          builder, loc, stride,
+          getValueOrCreateConstantIndexOp(builder, loc, sizes[axis]));
+    }
+  }
+  auto view = memref::ReinterpretCastOp::create(
+      builder, loc, type, source.getBaseBuffer(),
+      staticOr(staticOffset, source.getOffset()), sizes, strides);
+  expand.replaceAllUsesWith(view.getResult());
+  expand.erase();
 }
 
 /// One array of buffer structs and one of dimensions, as large as the largest
@@ -486,6 +519,8 @@ LogicalResult Lowering::convert() {
 LogicalResult attn::lowerDriver(Driver &driver) {
   Lowering lowering(driver);
   lowering.lowerCopies();
+  driver.function.walk(
+      [&](memref::ExpandShapeOp expand) { lowering.lowerExpandShape(expand); });
   lowering.makeSignature();
   lowering.makeWorkspaceSignature();
   lowering.allocateCallRoom();

@@ -17,6 +17,8 @@
 #include "Driver.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace attn;
@@ -96,17 +98,17 @@ struct SizeEmitter {
 
   /// Bytes of an allocation.
   FailureOr<Value> bytes(memref::AllocOp alloc) {
-    Value size = constant(getElementBytes(alloc.getType().getElementType()));
-    unsigned dynamic = 0;
-    for (int64_t extent : alloc.getType().getShape()) {
-      if (!ShapedType::isDynamic(extent)) {
-        size = multiply(size, constant(extent));
-        continue;
-      }
-      FailureOr<Value> value = emit(alloc.getDynamicSizes()[dynamic++]);
+    int64_t known = getElementBytes(alloc.getType().getElementType());
+    for (int64_t extent : alloc.getType().getShape())
+      if (!ShapedType::isDynamic(extent) &&
+          llvm::MulOverflow(known, extent, known))
+        return failure();
+    Value size = constant(known);
+    for (Value extent : alloc.getDynamicSizes()) {
+      FailureOr<Value> value = emit(extent);
       if (failed(value))
         return failure();
-      size = multiply(size, *value);
+      size = multiply(*value, size);
     }
     return size;
   }
@@ -123,6 +125,7 @@ struct Planner {
       : driver(driver), function(driver.function), body(function.front()) {}
 
   LogicalResult run();
+  double getTypicalSize(Value value);
   void writeOutputsInPlace();
   LogicalResult collect();
   void chooseSlots();
@@ -207,13 +210,42 @@ static Operation *getLastUse(Value value, Operation *last, Block &body) {
   return last;
 }
 
+/// An index value at typical dims; sizes are sums and products of dims.
+double Planner::getTypicalSize(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    unsigned dim = argument.getArgNumber() - driver.firstDim();
+    if (dim >= driver.interface->dims.size())
+      return typicalDim;
+    const ModelDim &range = driver.interface->dims[dim];
+    return std::max(std::min(range.max, typicalDim), range.min);
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
+    return constant.value();
+  if (op->getNumOperands() == 2) {
+    double lhs = getTypicalSize(op->getOperand(0));
+    double rhs = getTypicalSize(op->getOperand(1));
+    if (isa<arith::MulIOp>(op))
+      return lhs * rhs;
+    if (isa<arith::AddIOp>(op))
+      return lhs + rhs;
+    if (isa<arith::SubIOp>(op))
+      return lhs - rhs;
+    if (isa<arith::DivUIOp, arith::DivSIOp>(op))
+      return rhs == 0 ? 0 : lhs / rhs;
+  }
+  return typicalDim;
+}
+
 LogicalResult Planner::collect() {
   WalkResult walk = function.walk([&](memref::AllocOp alloc) -> WalkResult {
     if (alloc->getBlock() != &body)
       return alloc.emitOpError("expected temporaries outside of loops");
     double typical = getElementBytes(alloc.getType().getElementType());
     for (int64_t size : alloc.getType().getShape())
-      typical *= ShapedType::isDynamic(size) ? typicalDim : size;
+      typical *= ShapedType::isDynamic(size) ? 1 : size;
+    for (Value size : alloc.getDynamicSizes())
+      typical *= getTypicalSize(size);
     temporaries.push_back(
         {alloc, getLastUse(alloc.getResult(), alloc, body), typical});
     return WalkResult::advance();
@@ -344,4 +376,11 @@ LogicalResult Planner::run() {
   return success();
 }
 
-LogicalResult attn::planMemory(Driver &driver) { return Planner(driver).run(); }
+LogicalResult attn::planMemory(Driver &driver) {
+  if (failed(Planner(driver).run()))
+    return failure();
+  PassManager pm(driver.module->getContext());
+  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  return pm.run(*driver.module);
+}
