@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Explain.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/raw_ostream.h"
 

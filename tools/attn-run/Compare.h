@@ -28,7 +28,8 @@ struct Comparison {
   double got = 0, expected = 0;
 };
 
-/// Compares arrays of one type and shape. `compare`, if given and if its shape
+/// Compares arrays of one shape; the type of `got` says whether they are
+/// integers. `compare`, if given and if its shape
 /// is a leading part of the arrays', says which positions count.
 Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
                          const std::optional<NpyArray> &compare,

@@ -11,7 +11,6 @@
 
 #include "Options.h"
 
-#include "attn/Import/HuggingFace.h"
 #include "attn/Support/Problems.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -104,6 +103,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.target = flags.target;
   options.write = flags.write;
   options.keep = flags.keep;
+  options.import = huggingFaceOptionsFromFlags();
   checkDims(flags.dims, options, problems);
 
   if (options.cases.empty() && !options.random)

@@ -9,6 +9,7 @@
 #ifndef ATTN_TOOLS_ATTN_RUN_OPTIONS_H
 #define ATTN_TOOLS_ATTN_RUN_OPTIONS_H
 
+#include "attn/Import/HuggingFace.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
@@ -28,6 +29,7 @@ struct Options {
   bool time = false;
   int threads = 1;
   std::string target, write, keep;
+  HuggingFaceOptions import;
 };
 
 /// Parses and checks the command line. Ends the program for --help and for

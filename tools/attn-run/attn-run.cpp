@@ -4,11 +4,13 @@
 //===----------------------------------------------------------------------===//
 //
 //   attn-run MODEL --case=case.npz --tolerance=2e-5
-//   attn-run MODEL --random --dim batch=2 --dim sequence=13
+//   attn-run MODEL --random --dim batch=2 --dim sequence=13 --reference
 //   attn-run MODEL --random --dim batch=1 --dim sequence=128 --time
 //
-// MODEL is an object file that attn-opt wrote. It is loaded as it is, and
-// driven through its C API. The exit status is 0 if all ran and agreed.
+// MODEL is a .mlir file or a Hugging Face folder, which is compiled for this
+// CPU as attn-opt does it, or an object file that attn-opt wrote. Either way an
+// object is loaded and driven through its C API. The exit status is 0 if all
+// ran and agreed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +18,16 @@
 #include "Compare.h"
 #include "CompiledModel.h"
 #include "GuardedMemory.h"
+#include "Model.h"
 #include "Options.h"
 #include "Runner.h"
+#include "Session.h"
 #include "attn/Support/Problems.h"
+#include "attn/Target/Halide/HalideTarget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -29,21 +35,113 @@ using namespace llvm;
 using namespace attn;
 using namespace attn::run;
 
-/// Prints each problem; the exit status of failure.
-static int fail(Error error) {
-  forEachProblem(std::move(error), [](StringRef text) {
-    WithColor::error(errs(), "attn-run") << text << '\n';
-  });
-  return 1;
+namespace {
+/// One invocation; a method a step.
+class Tool {
+public:
+  explicit Tool(const Options &options) : options(options) {}
+
+  /// All problems, or success. `agree` tells whether outputs agreed.
+  Error run();
+  bool agree = true;
+
+private:
+  Error readModel();
+  Error makeCases();
+  Expected<std::unique_ptr<CompiledModel>> open(bool guard);
+  Error runCase(CompiledModel &compiled, const Case &testCase);
+  Error timeCase(CompiledModel &compiled, const Case &testCase);
+
+  const Options &options;
+  std::unique_ptr<Model> model;
+  std::optional<TemporaryFolder> folder;
+  /// The object that is run.
+  std::string objectPath;
+  Interface interface;
+  std::vector<Case> cases;
+};
+} // namespace
+
+/// The error of a step whose diagnostics were already printed.
+static Error reported() {
+  return createStringError(inconvertibleErrorCode(), "");
 }
 
-/// Compares what ran with what a case expects, and prints a line an output.
-static bool report(const Case &testCase, const std::vector<NpyArray> &outputs,
-                   double tolerance) {
+/// The name of files in a folder that goes away.
+static std::string inFolder(StringRef folder, StringRef name) {
+  SmallString<128> path(folder);
+  sys::path::append(path, name);
+  return path.str().str();
+}
+
+/// Finds out what the model takes: from the object, or from the module.
+Error Tool::readModel() {
+  if (StringRef(options.model).ends_with(".o")) {
+    objectPath = options.model;
+    Expected<std::unique_ptr<CompiledModel>> compiled =
+        CompiledModel::load(objectPath);
+    if (!compiled)
+      return compiled.takeError();
+    interface = (*compiled)->interface();
+    return Error::success();
+  }
+  model = Model::read(options.model, options.import);
+  if (!model)
+    return reported();
+  Expected<Interface> found = interfaceOfModule(model->module());
+  if (!found)
+    return found.takeError();
+  interface = std::move(*found);
+  return Error::success();
+}
+
+Error Tool::makeCases() {
+  Problems problems;
+  for (StringRef path : options.cases) {
+    Expected<Case> testCase = readCase(path, interface);
+    if (testCase)
+      cases.push_back(std::move(*testCase));
+    else
+      problems.add(testCase.takeError());
+  }
+  if (options.random) {
+    Expected<SmallVector<int64_t>> dims =
+        dimsFromCommandLine(interface, options.dims);
+    if (dims)
+      cases.push_back(
+          randomCase(interface, *dims,
+                     inputRanges(model ? model->module() : mlir::ModuleOp(),
+                                 interface, *dims),
+                     options.seed));
+    else
+      problems.add(dims.takeError());
+  }
+  return problems.take();
+}
+
+Expected<std::unique_ptr<CompiledModel>> Tool::open(bool guard) {
+  Expected<std::unique_ptr<CompiledModel>> compiled =
+      CompiledModel::load(objectPath);
+  if (!compiled)
+    return compiled.takeError();
+  CompiledModel::Options settings;
+  settings.threads = options.threads;
+  if (!model)
+    settings.target = options.target;
+  settings.guard = guard;
+  if (Error error = (*compiled)->open(settings))
+    return std::move(error);
+  return std::move(*compiled);
+}
+
+/// Compares what ran with what is expected, and prints a line an output.
+static bool report(const std::vector<NpyArray> &outputs,
+                   ArrayRef<std::pair<size_t, NpyArray>> expected,
+                   const std::optional<NpyArray> &compare, double tolerance) {
   bool agree = true;
-  for (const auto &[i, expected] : testCase.expected) {
+  for (const auto &[i, array] : expected) {
     Comparison comparison =
-        compareArrays(outputs[i], expected, testCase.compare, tolerance);
+        compareArrays(outputs[i], array, compare, tolerance);
     outs() << "  " << describe(outputs[i].name, comparison) << '\n';
     agree &= comparison.wrong == 0;
   }
@@ -64,105 +162,106 @@ static Error writeCase(const Case &testCase, std::vector<NpyArray> outputs,
 }
 
 /// Runs guarded and compares.
-static Error runCase(CompiledModel &model, const Case &testCase,
-                     const Options &options, bool &agree) {
+Error Tool::runCase(CompiledModel &compiled, const Case &testCase) {
   outs() << testCase.name << ':';
-  for (auto [dim, value] : zip(model.interface().dims, testCase.dims))
+  for (auto [dim, value] : zip(interface.dims, testCase.dims))
     outs() << ' ' << dim.name << '=' << value;
   outs() << '\n';
-  Expected<std::vector<NpyArray>> outputs = runGuarded(model, testCase);
+  Expected<std::vector<NpyArray>> outputs = runGuarded(compiled, testCase);
   if (!outputs)
     return outputs.takeError();
-  agree &= report(testCase, *outputs, options.tolerance);
+  agree &=
+      report(*outputs, testCase.expected, testCase.compare, options.tolerance);
   return options.write.empty() ? Error::success()
                                : writeCase(testCase, *outputs, options.write);
 }
 
-static Error timeCase(CompiledModel &model, const Case &testCase,
-                      const Options &options) {
-  Expected<Timing> timing = timeModel(model, testCase);
+Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
+  Expected<Timing> timing = timeModel(compiled, testCase);
   if (!timing)
     return timing.takeError();
-  Expected<int64_t> workspace = model.workspaceBytes(testCase.dims);
+  Expected<int64_t> workspace = compiled.workspaceBytes(testCase.dims);
   if (!workspace)
     return workspace.takeError();
-  outs() << "  time: median " << format("%.4g", timing->medianSeconds * 1e3)
-         << " ms, minimum " << format("%.4g", timing->minSeconds * 1e3)
-         << " ms of " << timing->runs << " runs, " << model.target() << ", "
-         << options.threads << (options.threads == 1 ? " thread" : " threads")
-         << '\n'
-         << "  memory: workspace " << *workspace << " bytes, peak of all "
-         << "allocations " << model.memory().peak << " bytes\n";
+  StringMap<int64_t> dims;
+  for (auto [dim, value] : zip(interface.dims, testCase.dims))
+    dims[dim.name] = value;
+  outs() << testCase.name << ": median "
+         << format("%.4g", timing->medianSeconds * 1e3) << " ms, minimum "
+         << format("%.4g", timing->minSeconds * 1e3) << " ms of "
+         << timing->runs << " runs, ";
+  if (std::optional<double> flops = model ? model->flops(dims) : std::nullopt)
+    outs() << format("%.4g", *flops / timing->medianSeconds * 1e-9)
+           << " GFLOP/s (" << format("%.4g", *flops * 1e-9)
+           << " GFLOP a run), ";
+  outs() << compiled.target() << ", " << options.threads
+         << (options.threads == 1 ? " thread" : " threads") << '\n'
+         << "  memory: workspace " << *workspace
+         << " bytes, peak of all allocations " << compiled.memory().peak
+         << " bytes\n";
   return Error::success();
 }
 
-static Expected<std::vector<Case>> makeCases(const Interface &interface,
-                                             const Options &options) {
-  std::vector<Case> cases;
-  Problems problems;
-  for (StringRef path : options.cases) {
-    Expected<Case> testCase = readCase(path, interface);
-    if (testCase)
-      cases.push_back(std::move(*testCase));
-    else
-      problems.add(testCase.takeError());
+Error Tool::run() {
+  if (Error error = readModel())
+    return error;
+  if (Error error = makeCases())
+    return error;
+  if (model) {
+    std::string prefix = options.keep;
+    if (prefix.empty()) {
+      Expected<TemporaryFolder> created = TemporaryFolder::create();
+      if (!created)
+        return created.takeError();
+      folder.emplace(std::move(*created));
+      prefix = inFolder(folder->str(), interface.name);
+    }
+    if (!model->compile(prefix, options.target))
+      return reported();
+    objectPath = prefix + ".o";
   }
-  if (options.random) {
-    Expected<SmallVector<int64_t>> dims =
-        dimsFromCommandLine(interface, options.dims);
-    if (dims)
-      cases.push_back(randomCase(
-          interface, *dims, inputRanges({}, interface, *dims), options.seed));
-    else
-      problems.add(dims.takeError());
+  {
+    Expected<std::unique_ptr<CompiledModel>> guarded = open(/*guard=*/true);
+    if (!guarded)
+      return guarded.takeError();
+    for (const Case &testCase : cases)
+      if (Error error = runCase(**guarded, testCase))
+        return error;
   }
-  if (!problems.empty())
-    return problems.take();
-  return cases;
+  if (!options.time)
+    return Error::success();
+  // Without guard pages, which have their own cost; a new model for each case,
+  // so that the peak of memory is its own.
+  for (const Case &testCase : cases) {
+    Expected<std::unique_ptr<CompiledModel>> plain = open(/*guard=*/false);
+    if (!plain)
+      return plain.takeError();
+    if (Error error = timeCase(**plain, testCase))
+      return error;
+  }
+  return Error::success();
 }
 
-static Expected<std::unique_ptr<CompiledModel>>
-openModel(const Options &options, bool guard) {
-  Expected<std::unique_ptr<CompiledModel>> model =
-      CompiledModel::load(options.model);
-  if (!model)
-    return model.takeError();
-  CompiledModel::Options settings;
-  settings.threads = options.threads;
-  settings.target = options.target;
-  settings.guard = guard;
-  if (Error error = (*model)->open(settings))
-    return std::move(error);
-  return std::move(*model);
+/// Prints each problem; the exit status of failure.
+static int fail(Error error) {
+  forEachProblem(std::move(error), [](StringRef text) {
+    if (!text.empty())
+      WithColor::error(errs(), "attn-run") << text << '\n';
+  });
+  return 1;
 }
 
 int main(int argc, char **argv) {
+  // This program is its own kernel compiler.
+  if (std::optional<int> status = runAsKernelCompiler(argc, argv))
+    return *status;
   InitLLVM init(argc, argv);
   Expected<Options> options = parseCommandLine(argc, argv);
   if (!options)
     return fail(options.takeError());
   installFaultHandler();
-  Expected<std::unique_ptr<CompiledModel>> model =
-      openModel(*options, /*guard=*/true);
-  if (!model)
-    return fail(model.takeError());
-  Expected<std::vector<Case>> cases =
-      makeCases((*model)->interface(), *options);
-  if (!cases)
-    return fail(cases.takeError());
-  bool agree = true;
-  for (const Case &testCase : *cases)
-    if (Error error = runCase(**model, testCase, *options, agree))
-      return fail(std::move(error));
-  if (options->time) {
-    // Without guard pages, which have their own cost.
-    Expected<std::unique_ptr<CompiledModel>> plain =
-        openModel(*options, /*guard=*/false);
-    if (!plain)
-      return fail(plain.takeError());
-    for (const Case &testCase : *cases)
-      if (Error error = timeCase(**plain, testCase, *options))
-        return fail(std::move(error));
-  }
-  return agree ? 0 : 1;
+  Tool tool(*options);
+  if (Error error = tool.run())
+    return fail(std::move(error));
+  return tool.agree ? 0 : 1;
 }

@@ -1,0 +1,96 @@
+//===- Model.cpp - the model that a run is about --------------------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Model.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Model.h"
+
+#include "Flops.h"
+#include "Session.h"
+#include "attn/Analysis/TargetInfo.h"
+#include "attn/Pipelines/Dialects.h"
+#include "attn/Pipelines/Driver.h"
+#include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/Host/HostTarget.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+
+namespace attn::run {
+
+Model::Model() = default;
+Model::~Model() = default;
+
+std::unique_ptr<Model> Model::read(StringRef path,
+                                   const HuggingFaceOptions &import) {
+  std::unique_ptr<Model> model(new Model);
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  registerHostTarget(registry);
+  model->context.appendDialectRegistry(registry);
+  model->context.printOpOnDiagnostic(false);
+  model->handler = std::make_unique<mlir::SourceMgrDiagnosticHandler>(
+      model->sources, &model->context, errs());
+  model->path = path.str();
+  model->sourceFolder = modelFolder(path);
+  model->graph = readModel(
+      path, import, &model->context, model->sources, [](const Twine &problem) {
+        WithColor::error(errs(), "attn-run") << problem << '\n';
+      });
+  if (!model->graph ||
+      failed(lowerModel(*model->graph, Emit::Graph, DriverOptions())))
+    return nullptr;
+  return model;
+}
+
+/// Bits of attn-c/cpu.h would need the run-time's own detection; here LLVM's
+/// does, by the features that tell the levels apart.
+StringRef hostTarget() {
+  StringMap<bool> features = sys::getHostCPUFeatures();
+  auto has = [&](std::initializer_list<StringRef> names) {
+    return all_of(names, [&](StringRef name) { return features.lookup(name); });
+  };
+  if (Triple(sys::getProcessTriple()).isAArch64())
+    return "arm64";
+  if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
+    return "x86-64-v4";
+  if (has({"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}))
+    return "x86-64-v3";
+  return "x86-64-v2";
+}
+
+bool Model::compile(StringRef prefix, StringRef target) {
+  Progress progress("compiling " + path);
+  DriverOptions options;
+  options.targets = {(target.empty() ? hostTarget() : target).str()};
+  mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
+  if (failed(lowerModel(*copy, Emit::Fused, options)))
+    return false;
+  mlir::PassManager manager(&context);
+  FusedToTiledOptions stage;
+  stage.targets.push_back(options.targets.front());
+  buildFusedToTiled(manager, stage);
+  if (failed(manager.run(*copy)))
+    return false;
+  ObjectOptions object;
+  object.prefixPath = prefix.str();
+  object.sourceDir = sourceFolder;
+  return succeeded(emitObject(*copy, object));
+}
+
+std::optional<double> Model::flops(const StringMap<int64_t> &dims) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
+  if (failed(lowerModel(*copy, Emit::Fused, DriverOptions())))
+    return std::nullopt;
+  return countFlops(*copy, dims);
+}
+
+} // namespace attn::run

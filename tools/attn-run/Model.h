@@ -1,0 +1,63 @@
+//===- Model.h - the model that a run is about -----------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A model is read once and kept as it was read: for the reference, for the
+// ranges of random inputs, and for compiling. Compiling works on a copy, by the
+// same stages as attn-opt --emit=obj.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TOOLS_ATTN_RUN_MODEL_H
+#define ATTN_TOOLS_ATTN_RUN_MODEL_H
+
+#include "Interface.h"
+#include "attn/Import/HuggingFace.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <memory>
+#include <optional>
+
+namespace mlir {
+class SourceMgrDiagnosticHandler;
+} // namespace mlir
+
+namespace attn::run {
+
+class Model {
+public:
+  /// Reads a .mlir file or a folder and names its dims. Diagnostics go to the
+  /// standard error; null then.
+  static std::unique_ptr<Model> read(llvm::StringRef path,
+                                     const HuggingFaceOptions &import);
+  ~Model();
+
+  mlir::ModuleOp module() { return *graph; }
+  /// Where the files that weights name are.
+  llvm::StringRef folder() const { return sourceFolder; }
+
+  /// Compiles for `target` (the best that this CPU can run if empty) and writes
+  /// PREFIX.o and its companions. False if there were diagnostics.
+  bool compile(llvm::StringRef prefix, llvm::StringRef target);
+
+  /// Operations of a run, see Flops.h; none if unknown.
+  std::optional<double> flops(const llvm::StringMap<int64_t> &dims);
+
+private:
+  Model();
+
+  mlir::MLIRContext context;
+  llvm::SourceMgr sources;
+  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler;
+  std::string path, sourceFolder;
+  mlir::OwningOpRef<mlir::ModuleOp> graph;
+};
+
+/// The name of the best target that this CPU can run.
+llvm::StringRef hostTarget();
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTN_RUN_MODEL_H
