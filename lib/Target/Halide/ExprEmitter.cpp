@@ -517,7 +517,9 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
         return emitCompare(compare, in(0), in(1));
       })
       .Case([&](math::FmaOp) { return in(0) * in(1) + in(2); })
-      .Case([&](math::ExpOp) { return Halide::exp(in(0)); })
+      .Case([&](math::ExpOp) {
+        return single() ? attn::exp(in(0)) : Halide::exp(in(0));
+      })
       .Case([&](math::Exp2Op) {
         return single() ? attn::exp2(in(0))
                         : Halide::pow(

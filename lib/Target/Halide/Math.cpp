@@ -30,18 +30,58 @@ llvm::ArrayRef<float> attn::exp2Coefficients() {
   return table;
 }
 
-Expr attn::exp2(Expr x) {
-  const float magic =
-      12582912.0f + 127.0f; // 1.5 * 2^23 plus f32's exponent bias.
-  // Strict, so that a NaN is neither assumed away nor swallowed by the clamp.
-  Expr clamped = Halide::strict_float(Halide::select(
-      x < -127.0f, Expr(-127.0f), Halide::select(x > 128.0f, Expr(128.0f), x)));
-  Expr rounded = Halide::strict_float(clamped + magic);
-  Expr integer = Halide::strict_float(rounded - magic);
-  Expr fraction = Halide::strict_float(clamped - integer);
+/// strict_float() would make all operations below `a` and `b` strict as well.
+static Expr callStrict(Halide::Internal::Call::IntrinsicOp op, const Expr &a,
+                       const Expr &b) {
+  return Halide::Internal::Call::make(a.type(), op, {a, b},
+                                      Halide::Internal::Call::PureIntrinsic);
+}
+
+Expr attn::addInOrder(Expr a, Expr b) {
+  return callStrict(Halide::Internal::Call::strict_add, a, b);
+}
+
+Expr attn::subtractInOrder(Expr a, Expr b) {
+  return callStrict(Halide::Internal::Call::strict_sub, a, b);
+}
+
+/// x in [low, high]. Strict, so that a NaN is neither assumed away nor
+/// swallowed.
+static Expr clampInOrder(const Expr &x, float low, float high) {
+  return Halide::strict_float(Halide::select(
+      x < low, Expr(low), Halide::select(x > high, Expr(high), x)));
+}
+
+/// 1.5 * 2^23 plus f32's exponent bias, less one: see scaled().
+static constexpr float kRoundingMagic = 12582912.0f + 126.0f;
+
+/// 2^fraction * 2^n for n = rounded - kRoundingMagic. Half of the power stands
+/// in the polynomial: 2^128 itself is no f32, but numbers just below it are.
+static Expr scaled(const Expr &fraction, const Expr &rounded) {
+  llvm::SmallVector<float> twice;
+  for (float coefficient : exp2Coefficients())
+    twice.push_back(2.0f * coefficient);
   Expr power = Halide::reinterpret(
       Halide::Float(32), Halide::reinterpret(Halide::Int(32), rounded) << 23);
-  return horner(exp2Coefficients(), fraction) * power;
+  return horner(twice, fraction) * power;
+}
+
+Expr attn::exp2(Expr x) {
+  Expr clamped = clampInOrder(x, -126.0f, 129.0f);
+  Expr rounded = addInOrder(clamped, kRoundingMagic);
+  Expr integer = subtractInOrder(rounded, kRoundingMagic);
+  return scaled(subtractInOrder(clamped, integer), rounded);
+}
+
+Expr attn::exp(Expr x) {
+  // x = n ln 2 + rest, with ln 2 in two parts: n times the first is exact.
+  Expr clamped = clampInOrder(x, -87.4f, 89.5f);
+  const float log2e = 1.44269504f;
+  Expr rounded = addInOrder(clamped * log2e, kRoundingMagic);
+  Expr integer = subtractInOrder(rounded, kRoundingMagic);
+  Expr rest = subtractInOrder(subtractInOrder(clamped, integer * 0.693359375f),
+                              integer * -2.12194440e-4f);
+  return scaled(rest * log2e, rounded);
 }
 
 Expr attn::tanh(Expr x) {
@@ -97,22 +137,7 @@ Expr attn::gelu(Expr x, GeluForm form) {
   // x^3).
   const float slope = 2.3022081986f; // 2 * sqrt(2 / pi) * log2(e)
   Expr exponent = x * (x * x * (-slope * 0.044715f) - slope);
-  return x / (1.0f + attn::exp2(Halide::min(exponent, 126.0f)));
-}
-
-/// strict_float() would make all operations below `a` and `b` strict as well.
-static Expr callStrict(Halide::Internal::Call::IntrinsicOp op, const Expr &a,
-                       const Expr &b) {
-  return Halide::Internal::Call::make(a.type(), op, {a, b},
-                                      Halide::Internal::Call::PureIntrinsic);
-}
-
-Expr attn::addInOrder(Expr a, Expr b) {
-  return callStrict(Halide::Internal::Call::strict_add, a, b);
-}
-
-Expr attn::subtractInOrder(Expr a, Expr b) {
-  return callStrict(Halide::Internal::Call::strict_sub, a, b);
+  return x / (1.0f + attn::exp2(exponent));
 }
 
 Expr attn::relu(Expr x) {

@@ -31,9 +31,12 @@ llvm::ArrayRef<float> exp2Coefficients();
 // Errors below are bounds that a unit test measures against f64 on dense grids
 // (docs/Halide.md has the measured figures).
 
-/// 2^x, relative error 3e-7. Flushes to 0 below -126.5; NaN stays NaN; x above
-/// 128 gives +inf.
+/// 2^x, relative error 3e-7. Exactly 0 below -125.5 and infinity from 128; NaN
+/// stays NaN.
 Halide::Expr exp2(Halide::Expr x);
+
+/// e^x, relative error 4e-7. Exactly 0 below -86.99; NaN stays NaN.
+Halide::Expr exp(Halide::Expr x);
 
 /// tanh, absolute error 2e-7, relative error 5e-7.
 Halide::Expr tanh(Halide::Expr x);

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "KernelRunner.h"
 
+#include "attn/Analysis/ScheduleModel.h"
+
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 
@@ -211,6 +213,68 @@ INSTANTIATE_TEST_SUITE_P(
         Shape{50, 100, 4, 4, 8, 0, 16, Epilogue::BiasGelu, false, "x86-64-v2"},
         Shape{50, 100, 4, 4, 8, 32, 16, Epilogue::BiasResidual, true,
               "x86-64-v2"}));
+
+/// The loops of an assembly text that hold at least `count` instructions whose
+/// name starts with `mnemonic`.
+std::vector<std::string> findLoops(llvm::StringRef assembly,
+                                   llvm::StringRef mnemonic, size_t count) {
+  std::vector<std::string> loops;
+  std::string label, body;
+  size_t found = 0;
+  llvm::SmallVector<llvm::StringRef> lines;
+  assembly.split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    llvm::StringRef text = line.trim();
+    if (text.starts_with(".L") && text.contains(':')) {
+      label = text.split(':').first.str();
+      body.clear();
+      found = 0;
+      continue;
+    }
+    body += line.str() + "\n";
+    found += text.starts_with(mnemonic);
+    bool jumpsBack = !label.empty() &&
+                     (text.starts_with("j") || text.starts_with("b")) &&
+                     text.ends_with(label);
+    if (jumpsBack && found >= count)
+      loops.push_back(body);
+  }
+  return loops;
+}
+
+class LinearTile : public ::testing::TestWithParam<const char *> {};
+INSTANTIATE_TEST_SUITE_P(Targets, LinearTile,
+                         ::testing::Values("x86-64-v2", "x86-64-v3",
+                                           "x86-64-v4", "arm64"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(LinearTile, StaysInRegisters) {
+  const attn::TargetInfo &target = *attn::lookupTarget(GetParam());
+  for (int64_t inputs : {768, 3072}) {
+    attn::LinearBlocks blocks = attn::chooseLinearBlocks(target, inputs, 768);
+    Shape s{768,       inputs,    target.f32Lanes(), blocks.mr, blocks.nr,
+            blocks.kc, blocks.mb, Epilogue::None,    false,     GetParam()};
+    auto kernel = CompiledKernel::compile(kernelText(s), s.target);
+    ASSERT_TRUE(kernel);
+    EXPECT_LT(kernel->compileSeconds, 30); // 3 on an idle machine.
+    llvm::StringRef add = !target.fusedMultiplyAdd ? "addps"
+                          : target.name == "arm64" ? "fmla"
+                                                   : "vfmadd";
+    size_t sums = blocks.mr * (blocks.nr / target.f32Lanes());
+    std::vector<std::string> loops = findLoops(kernel->assembly, add, sums);
+    ASSERT_FALSE(loops.empty()) << kernel->assembly;
+    for (const std::string &loop : loops)
+      EXPECT_EQ(loop.find(target.name == "arm64" ? "[sp" : "(%rsp"),
+                std::string::npos)
+          << "mr = " << blocks.mr << ", nr = " << blocks.nr
+          << ", kc = " << blocks.kc << ":\n"
+          << loop;
+  }
+}
 
 TEST(LinearErrors, AskForPanelsAndASchedule) {
   Shape s{96, 64, 8, 4, 24, 0, 16, Epilogue::None, false};

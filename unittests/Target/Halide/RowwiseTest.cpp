@@ -21,8 +21,7 @@ using llvm::formatv;
 
 namespace {
 
-const halide_type_t i64(halide_type_int, 64),
-    i1(halide_type_uint, 8);
+const halide_type_t i64(halide_type_int, 64), i1(halide_type_uint, 8);
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr Placement placements[] = {Placement::Front, Placement::Back};
 

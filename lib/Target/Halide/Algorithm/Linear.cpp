@@ -34,7 +34,8 @@ static int chooseBlock(int inner, int wanted) {
   return std::max(wanted / 2 * 2, 1);
 }
 
-FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel) {
+FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel,
+                                            const TargetInfo &target) {
   auto type = cast<RankedTensorType>(op.getWeight().getType());
   auto inputType = cast<RankedTensorType>(op.getInput().getType());
   auto resultType = cast<RankedTensorType>(op.getResult().getType());
@@ -83,6 +84,9 @@ FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel) {
            << llvm::divideCeil(shape.columns, shape.nr)
            << " panels for N = " << shape.columns << ", got " << shape.panels;
   shape.block = chooseBlock(shape.inner, static_cast<int>(schedule.getKc()));
+  // Two steps hide the loop's own instructions. Where product and sum are two
+  // instructions, the products of a second step would not fit in registers.
+  shape.unroll = target.fusedMultiplyAdd ? 2 : 1;
   shape.blocks = shape.block ? shape.inner / shape.block : 1;
   shape.rest = shape.block ? shape.inner % shape.block : 0;
   return shape;
@@ -102,7 +106,7 @@ Expr LinearProduct::at(const LinearShape &shape, Expr row, Expr column) const {
 /// block by rising k. `x(k, row)` reads the input, `w(j, k, panel)` the weight.
 template <typename Input, typename Weight>
 static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
-                                 Input x, Weight w, bool pack, bool fused) {
+                                 Input x, Weight w, bool fused) {
   LinearProduct product;
   Halide::Var j = product.j, m = product.m, p = product.p, t = product.t;
   product.tile = Func(name.str());
@@ -114,18 +118,9 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
   RDom k(0, shape.block, name.str() + "_k");
   product.tileK = k.x;
   Expr inner = t * shape.block + k;
-  Expr value = x(inner, m);
-  if (pack) {
-    // One row tile's values of one k lie together: broadcasts from one cache
-    // line instead of mr rows that may share a cache set.
-    product.packed = Func(name.str() + "_x");
-    Halide::Var i = product.i, kk = product.k, o = product.o;
-    product.packed(i, kk, o, t) = x(t * shape.block + kk, o * shape.mr + i);
-    value = product.packed(m % shape.mr, k, m / shape.mr, t);
-  }
   product.tile(j, m, p, t) = 0.0f;
   product.tile(j, m, p, t) =
-      accumulate(product.tile(j, m, p, t), w(j, inner, p) * value);
+      accumulate(product.tile(j, m, p, t), w(j, inner, p) * x(inner, m));
   if (!shape.isBlocked())
     return product;
   product.blocks = Func(name.str() + "_blocks");
@@ -212,7 +207,7 @@ static void emitNorm(LinearAlgorithm &algorithm, const TensorSource &gamma,
 
 FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
                                          const TargetInfo &target) {
-  FailureOr<LinearShape> shape = getLinearShape(op, kernel);
+  FailureOr<LinearShape> shape = getLinearShape(op, kernel, target);
   if (failed(shape))
     return failure();
   ExprEmitter values;
@@ -243,13 +238,13 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   algorithm.tiles = emitProduct(
       *shape, "tile", x,
       [&](Expr j, Expr k, Expr p) { return weight(j, k, p); },
-      /*pack=*/shape->isBlocked(), target.fusedMultiplyAdd);
+      target.fusedMultiplyAdd);
   algorithm.single = emitProduct(
       *shape, "single", x,
       [&](Expr j, Expr k, Expr p) {
         return weight(j, k, min(p, shape->panels - 1));
       },
-      /*pack=*/false, target.fusedMultiplyAdd);
+      target.fusedMultiplyAdd);
 
   Expr n = algorithm.n, m = algorithm.m;
   promiseColumns(values, op.getCaptures(), n, shape->columns);

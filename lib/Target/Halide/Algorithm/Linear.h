@@ -30,6 +30,8 @@ struct LinearShape {
   int block, blocks, rest;
   /// Rows of a cache block, at most.
   int rowBlock;
+  /// Steps of k in an iteration of the innermost loop.
+  int unroll;
 
   bool isBlocked() const { return blocks > 1 || rest > 0; }
 };
@@ -44,10 +46,6 @@ struct LinearProduct {
   /// tile over what remains of K.
   Halide::Func blocks, rest;
   Halide::RVar blockT, restK;
-  /// Blocked tiles only. packed(i, k, o, t): x of row o * mr + i in block t.
-  Halide::Func packed;
-  Halide::Var i{"i"}, k{"k"}, o{"o"};
-
   /// The product at a row and column.
   Halide::Expr at(const LinearShape &shape, Halide::Expr row,
                   Halide::Expr column) const;
@@ -71,7 +69,8 @@ struct LinearAlgorithm {
 };
 
 /// The shape of a kernel, or an error about its types or its schedule.
-mlir::FailureOr<LinearShape> getLinearShape(FusedLinearOp op, KernelOp kernel);
+mlir::FailureOr<LinearShape> getLinearShape(FusedLinearOp op, KernelOp kernel,
+                                            const TargetInfo &target);
 
 /// Schedule/LinearCpu.cpp.
 void scheduleLinearCpu(LinearAlgorithm &algorithm, const TargetInfo &target);
