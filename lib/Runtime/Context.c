@@ -54,7 +54,7 @@ attn_status attn_model_create(const attn_model *model,
   memset(ctx, 0, sizeof *ctx);
   ctx->model = model;
   ctx->memory = memory;
-  pthread_mutex_init(&ctx->error_lock, NULL);
+  pthread_mutex_init(&ctx->lock, NULL);
   if (options) {
     ctx->parallel_for = options->parallel_for;
     ctx->user = options->user;
@@ -79,8 +79,9 @@ void attn_model_destroy(attn_ctx *ctx) {
     return;
   attn_memory memory = ctx->memory;
   attn_rt_pool_destroy(&memory, ctx->pool);
+  attn_rt_scratch_destroy(ctx);
   attn_rt_deallocate(&memory, ctx->workspace);
-  pthread_mutex_destroy(&ctx->error_lock);
+  pthread_mutex_destroy(&ctx->lock);
   attn_rt_deallocate(&memory, ctx);
 }
 

@@ -21,14 +21,14 @@ attn_status attn_rt_fail(char *buffer, size_t size, attn_status status,
 
 attn_status attn_rt_ctx_fail(attn_ctx *ctx, attn_status status,
                              const char *format, ...) {
-  pthread_mutex_lock(&ctx->error_lock);
+  pthread_mutex_lock(&ctx->lock);
   if (!ctx->error[0]) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(ctx->error, sizeof ctx->error, format, arguments);
     va_end(arguments);
   }
-  pthread_mutex_unlock(&ctx->error_lock);
+  pthread_mutex_unlock(&ctx->lock);
   return status;
 }
 

@@ -4,7 +4,7 @@
 \*===----------------------------------------------------------------------===*/
 /* Kernels are compiled without a run-time and with a user context, which is our
  * attn_ctx. These definitions win over the weak ones of Halide's own run-time:
- * no abort, no hidden thread pool, no malloc behind the caller's back. */
+ * no abort and no hidden thread pool; Scratch.c has the allocator. */
 #include "FloatState.h"
 #include "Runtime.h"
 #include <stddef.h>
@@ -19,31 +19,6 @@ void halide_print(void *user_context, const char *message);
 void halide_print(void *user_context, const char *message) {
   (void)user_context;
   (void)message; /* a library does not write to its caller's terminal */
-}
-
-/* Halide reads up to 8 bytes past both ends of its scratch. */
-enum { SLACK = 64 };
-
-void *halide_malloc(void *user_context, size_t size);
-void *halide_malloc(void *user_context, size_t size) {
-  attn_ctx *ctx = user_context;
-  char *block = NULL;
-  if (size <= SIZE_MAX - 2 * SLACK)
-    block = attn_rt_allocate(&ctx->memory, size + 2 * SLACK);
-  if (!block) {
-    attn_rt_ctx_fail(ctx, ATTN_ERROR_MEMORY,
-                     "out of memory: a kernel needs %zu bytes of scratch",
-                     size);
-    return NULL;
-  }
-  return block + SLACK;
-}
-
-void halide_free(void *user_context, void *pointer);
-void halide_free(void *user_context, void *pointer) {
-  attn_ctx *ctx = user_context;
-  if (pointer)
-    attn_rt_deallocate(&ctx->memory, (char *)pointer - SLACK);
 }
 
 typedef int (*loop_body)(void *user_context, int index, uint8_t *closure);

@@ -11,6 +11,10 @@
 
 enum { MAX_TENSORS = 64 }; /* the compiler refuses more */
 
+/* halide_error_code_out_of_memory; the object writer makes kernels return it
+ * where their scratch is not there. */
+enum { KERNEL_OUT_OF_MEMORY = -11 };
+
 static int64_t element_size(int32_t type) {
   switch ((attn_type)type) {
   case ATTN_F64:
@@ -280,6 +284,9 @@ attn_status attn_rt_run(attn_ctx *ctx, const int64_t *dims,
       ctx, base, dims, data, strides, data + num_inputs, strides + num_inputs,
       (const void *const *)model->weights);
   attn_rt_float_leave(mode);
+  attn_rt_scratch_reset(ctx);
+  if (result == KERNEL_OUT_OF_MEMORY)
+    return ATTN_ERROR_MEMORY; /* halide_malloc has set the text */
   if (result < 0)
     return attn_rt_ctx_fail(ctx, ATTN_ERROR_INTERNAL,
                             "a kernel failed with code %d", result);

@@ -38,6 +38,7 @@ struct attn_model {
 };
 
 typedef struct attn_pool attn_pool;
+typedef struct attn_scratch attn_scratch;
 
 struct attn_ctx {
   const attn_model *model;
@@ -47,7 +48,8 @@ struct attn_ctx {
   attn_pool *pool; /* NULL: serial */
   void *workspace; /* grown by runs without a caller's workspace */
   size_t workspace_size;
-  pthread_mutex_t error_lock; /* kernels fail on any thread */
+  pthread_mutex_t lock; /* of what follows: kernels run on any thread */
+  attn_scratch *scratch;
   char error[ATTN_ERROR_TEXT];
 };
 
@@ -94,6 +96,10 @@ void attn_rt_pool_destroy(const attn_memory *memory, attn_pool *pool);
 /* Runs task(argument, i) for all i; nested calls run on the calling thread. */
 int attn_rt_pool_run(attn_pool *pool, int (*task)(void *, int), void *argument,
                      int count);
+
+/* Scratch.c: all blocks are free again; no kernel runs. */
+void attn_rt_scratch_reset(attn_ctx *ctx);
+void attn_rt_scratch_destroy(attn_ctx *ctx);
 
 /* Run.c: checks dims, pointers and strides, then runs the variant's driver. A
  * null workspace: the context's own, which it keeps. */

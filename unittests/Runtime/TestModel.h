@@ -39,6 +39,8 @@ int64_t attn_model_workspace_size(attn_ctx *ctx, const void *inputs);
 const char *attn_model_last_error(const attn_ctx *ctx);
 const char *attn_model_target(const attn_model *model);
 const char *attn_model_status_string(attn_status status);
+void *halide_malloc(void *ctx, size_t size);
+void halide_free(void *ctx, void *pointer);
 int halide_do_par_for(void *ctx, int (*body)(void *, int, uint8_t *), int min,
                       int size, uint8_t *closure);
 }

@@ -21,6 +21,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -32,9 +33,13 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace mlir;
 using namespace attn;
+
+/// halide_error_code_out_of_memory.
+static constexpr int outOfMemory = -11;
 
 /// Functions of the run-time that start so are the C API.
 static constexpr llvm::StringLiteral apiPrefix = "attn_model_";
@@ -123,6 +128,29 @@ static void dropHalideFlags(llvm::Module &module) {
     flags->addOperand(flag);
 }
 
+/// Kernels are compiled without assertions, the check of an allocation among
+/// them: puts it back. The run-time has set the text and frees the rest.
+static void checkAllocations(llvm::Module &module) {
+  llvm::Function *allocate = module.getFunction("halide_malloc");
+  if (!allocate)
+    return;
+  for (llvm::User *user : llvm::make_early_inc_range(allocate->users())) {
+    auto *call = dyn_cast<llvm::CallInst>(user);
+    if (!call || call->getCalledFunction() != allocate ||
+        !call->getFunction()->getReturnType()->isIntegerTy(32))
+      continue;
+    llvm::IRBuilder<> builder(call->getNextNode());
+    llvm::Instruction *leave = llvm::SplitBlockAndInsertIfThen(
+        builder.CreateIsNull(call), call->getNextNode()->getNextNode(),
+        /*Unreachable=*/true);
+    llvm::ReplaceInstWithInst(
+        leave, llvm::ReturnInst::Create(
+                   module.getContext(),
+                   llvm::ConstantInt::get(builder.getInt32Ty(), outOfMemory,
+                                          /*IsSigned=*/true)));
+  }
+}
+
 /// Functions without target attributes get those of the target.
 static void addTargetAttributes(llvm::Module &module,
                                 const TargetInfo &target) {
@@ -169,9 +197,6 @@ LogicalResult ObjectBuilder::link(std::unique_ptr<llvm::Module> module,
 }
 
 LogicalResult ObjectBuilder::compileKernels() {
-  directory = options.kernelDir;
-  if (!directory.empty())
-    return success();
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("attn-kernels", directory))
     return top.emitError("cannot make a directory for kernels: ")
@@ -286,6 +311,7 @@ LogicalResult ObjectBuilder::linkKernels(Variant variant) {
       return value.getName() == symbol;
     });
     addTargetAttributes(**module, *variant.target);
+    checkAllocations(**module);
     if (failed(link(std::move(*module), llvm::Linker::Flags::None)))
       return failure();
   }
@@ -323,8 +349,7 @@ LogicalResult ObjectBuilder::linkHalideRuntime() {
       least = &variant;
   SmallString<128> path(directory);
   llvm::sys::path::append(path, "halide_runtime.bc");
-  if (options.kernelDir.empty() &&
-      failed(emitHalideRuntime(*least->target, path,
+  if (failed(emitHalideRuntime(*least->target, path,
                                [&] { return top.emitError(); })))
     return failure();
   FailureOr<std::unique_ptr<llvm::Module>> module = readFile(path);
@@ -401,7 +426,7 @@ LogicalResult ObjectBuilder::run() {
   result.interface = std::move(*interface);
 
   llvm::scope_exit cleanUp([&] {
-    if (options.kernelDir.empty() && !directory.empty())
+    if (!directory.empty())
       llvm::sys::fs::remove_directories(directory);
   });
   if (failed(createMachine()) || failed(buildDrivers()) ||

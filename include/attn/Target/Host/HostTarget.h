@@ -30,9 +30,6 @@ struct ObjectOptions {
   bool embedWeights = false;
   /// Where the files that the weights' recipes name are looked up.
   std::string sourceDir;
-  /// Where the bitcode of the kernels is found instead of compiling them: for
-  /// the tests of this library. Files are called <kernel>__<suffix>.bc.
-  std::string kernelDir;
 };
 
 /// Writes PREFIX.o, PREFIX.h, PREFIX.json and, unless the model has no weights
