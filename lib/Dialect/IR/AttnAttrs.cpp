@@ -60,6 +60,31 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef file, StringRef tensor) {
+  if (file.empty() || tensor.empty())
+    return emitError() << "expected a file and a tensor name, got \"" << file
+                       << "\" and \"" << tensor << "\"";
+  return success();
+}
+
+LogicalResult ConcatAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<FlatSymbolRefAttr> weights,
+                                 int64_t axis) {
+  if (weights.empty())
+    return emitError() << "expected at least one weight to concatenate, got 0";
+  if (axis < 0)
+    return emitError() << "expected axis >= 0, got " << axis;
+  return success();
+}
+
+LogicalResult PackAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               FlatSymbolRefAttr, int64_t panel) {
+  if (panel < 1)
+    return emitError() << "expected panel >= 1, got " << panel;
+  return success();
+}
+
 /// Each of a schedule's factors counts something that must be there.
 static LogicalResult
 verifyFactors(function_ref<InFlightDiagnostic()> emitError,

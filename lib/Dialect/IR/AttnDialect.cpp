@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Registers the dialect's operations, attributes and types, and checks the
-// attributes that it lends to others (`attn.name`, `attn.dims`, `attn.target`).
+// Registers the dialect's operations, attributes and types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,21 +21,4 @@ void AttnDialect::initialize() {
 #define GET_OP_LIST
 #include "attn/Dialect/IR/AttnOps.cpp.inc"
       >();
-}
-
-LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attribute) {
-  return success();
-}
-
-LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op,
-                                                    unsigned region,
-                                                    unsigned argument,
-                                                    NamedAttribute attribute) {
-  return success();
-}
-
-LogicalResult AttnDialect::verifyRegionResultAttribute(
-    Operation *op, unsigned region, unsigned result, NamedAttribute attribute) {
-  return success();
 }

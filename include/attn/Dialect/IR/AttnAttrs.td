@@ -20,17 +20,25 @@ class Attn_AttrDef<string name, string attrMnemonic, list<Trait> traits = []>
 def Attn_CausalAttr : Attn_AttrDef<"Causal", "causal"> {
   let summary = "query i sees keys j <= i + shift";
   let description = [{
-    `shift` is 0 (`top_left`), M - N (`bottom_right`) or the operand `offset[b]` of
-    the `attn.mask` (`offset`, an i64 tensor of size B).
+    `shift` is 0 (`top_left`), M - N (`bottom_right`), or offset[b] of the operand of the
+    `attn.mask` (`offset`, an i64 tensor of size B).
+
+    Example: `#attn.causal<bottom_right>`
   }];
   let parameters = (ins EnumParameter<Attn_Alignment>:$alignment);
   let assemblyFormat = "`<` $alignment `>`";
 }
 
 def Attn_WindowAttr : Attn_AttrDef<"Window", "window"> {
-  let summary = "query i sees keys i + shift - left to i + shift + right, itself included";
+  let summary = "query i sees keys i + shift - left to i + shift + right";
   let description = [{
-    `-1` leaves a side unbounded. `shift` as in `#attn.causal`.
+    Both ends are seen, and so is i + shift itself. `-1` leaves a side unbounded; `shift` is as in
+    `#attn.causal`, and `alignment` is `top_left` where absent.
+
+    **Constraints**
+    - (C1) `left` and `right` are -1 or more.
+
+    Example: `#attn.window<left = 255, right = 0, alignment = bottom_right>`, the last 256 keys
   }];
   let parameters = (ins "int64_t":$left, "int64_t":$right,
       DefaultValuedParameter<"::attn::Alignment", "::attn::Alignment::TopLeft">:$alignment);
@@ -40,19 +48,30 @@ def Attn_WindowAttr : Attn_AttrDef<"Window", "window"> {
 
 def Attn_KeyLengthsAttr : Attn_AttrDef<"KeyLengths", "key_lengths"> {
   let summary = "batch row b sees keys j < length[b]";
-  let description = [{ Operand: an integer tensor of size B. }];
+  let description = [{
+    Operand: an i32 or i64 tensor of size B. A length of M or more hides nothing, one of 0 or less
+    hides all.
+
+    Example: `#attn.key_lengths`
+  }];
 }
 
 def Attn_KeyPaddingAttr : Attn_AttrDef<"KeyPadding", "key_padding"> {
   let summary = "batch row b sees the keys j with mask[b, j] != 0";
-  let description = [{ Operand: an i1 or integer tensor (B, M). }];
+  let description = [{
+    Operand: an i1, i8, i32 or i64 tensor (B, M), what models call `attention_mask`.
+
+    Example: `#attn.key_padding`
+  }];
 }
 
 def Attn_DenseMaskAttr : Attn_AttrDef<"DenseMask", "dense"> {
   let summary = "an explicit mask tensor";
   let description = [{
-    Operand: a tensor that broadcasts to (B, H, N, M) by NumPy's rule. Of i1: true means
-    visible. Of a float type: added to the score, and -inf hides the pair.
+    Operand: a tensor that broadcasts to (B, H, N, M) by NumPy's rule. Of i1: true means visible. Of
+    the scores' float type: added to the score, and -inf hides the pair.
+
+    Example: `#attn.dense`
   }];
 }
 
@@ -63,33 +82,58 @@ def Attn_DenseMaskAttr : Attn_AttrDef<"DenseMask", "dense"> {
 def Attn_SourceAttr : Attn_AttrDef<"Source", "source"> {
   let summary = "a tensor of a safetensors file";
   let description = [{
-    `#attn.source<"model.safetensors", "encoder.layer.0.output.dense.weight">`. The file
-    is looked up relative to the file that is compiled. f16 and bf16 data are
-    converted to the weight's type.
+    The file is looked up relative to the file that is compiled. Data of f16 and bf16 are converted to
+    the weight's type.
+
+    **Constraints**
+    - (C1) Neither name is empty.
+
+    Example: `#attn.source<"model.safetensors", "encoder.layer.0.output.dense.weight">`
   }];
-  let parameters = (ins StringRefParameter<>:$file, StringRefParameter<>:$tensor);
+  let parameters = (ins StringRefParameter<"file, relative to the compiled file">:$file,
+                        StringRefParameter<"name of the tensor">:$tensor);
   let assemblyFormat = "`<` $file `,` $tensor `>`";
+  let genVerifyDecl = 1;
 }
 
 def Attn_ValueAttr : Attn_AttrDef<"Value", "value"> {
   let summary = "data written in the IR";
+  let description = [{
+    For tests and small tables.
+
+    Example: `#attn.value<dense<[0.5, 1.5]> : tensor<2xf32>>`
+  }];
   let parameters = (ins "::mlir::ElementsAttr":$elements);
   let assemblyFormat = "`<` $elements `>`";
 }
 
 def Attn_ConcatAttr : Attn_AttrDef<"Concat", "concat"> {
   let summary = "other weights one after the other along an axis";
+  let description = [{
+    **Constraints**
+    - (C1) There is at least one weight.
+    - (C2) `axis` is not negative.
+
+    Example: `#attn.concat<[@query, @key, @value], axis = 0>`
+  }];
   let parameters = (ins ArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$weights, "int64_t":$axis);
   let assemblyFormat = "`<` `[` $weights `]` `,` `axis` `=` $axis `>`";
+  let genVerifyDecl = 1;
 }
 
 def Attn_PackAttr : Attn_AttrDef<"Pack", "pack"> {
   let summary = "the (N, K) weight of a linear layer as panels (ceil(N / panel), K, panel)";
   let description = [{
     Element (p, k, c) is weight (p * panel + c, k); columns past N are zero. See `attn.pack`.
+
+    **Constraints**
+    - (C1) `panel` is positive.
+
+    Example: `#attn.pack<@qkv, panel = 24>`
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$weight, "int64_t":$panel);
   let assemblyFormat = "`<` $weight `,` `panel` `=` $panel `>`";
+  let genVerifyDecl = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,8 +144,17 @@ def Attn_FlashScheduleAttr : Attn_AttrDef<"FlashSchedule", "flash_schedule"> {
   let summary = "how the tiled attention loops are mapped to registers";
   let description = [{
     Tile sizes are not here: they are the `!attn.tile` types of the loops.
-    `vector`: f32 lanes; `key_unroll`: keys of a score register tile; `value_unroll`:
-    value channels of an output register tile.
+
+    | parameter      | meaning                                     |
+    |----------------|---------------------------------------------|
+    | `vector`       | f32 lanes                                   |
+    | `key_unroll`   | keys of a score register tile               |
+    | `value_unroll` | value channels of an output register tile   |
+
+    **Constraints**
+    - (C1) Each parameter is positive.
+
+    Example: `#attn.flash_schedule<vector = 8, key_unroll = 4, value_unroll = 4>`
   }];
   let parameters = (ins "int64_t":$vector, "int64_t":$key_unroll, "int64_t":$value_unroll);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -111,8 +164,19 @@ def Attn_FlashScheduleAttr : Attn_AttrDef<"FlashSchedule", "flash_schedule"> {
 def Attn_LinearScheduleAttr : Attn_AttrDef<"LinearSchedule", "linear_schedule"> {
   let summary = "register tile and cache blocks of a linear layer";
   let description = [{
-    `vector`: f32 lanes; `mr` x `nr`: rows and columns of the register tile (`nr` is the
-    panel of the packed weight); `kc`: block of K, 0 for no blocking; `mb`: rows of a cache block.
+    | parameter | meaning                                                         |
+    |-----------|-----------------------------------------------------------------|
+    | `vector`  | f32 lanes                                                       |
+    | `mr`      | rows of the register tile                                       |
+    | `nr`      | columns of the register tile, the panel of the packed weight    |
+    | `kc`      | block of K, 0 for no blocking                                   |
+    | `mb`      | rows of a cache block                                           |
+
+    **Constraints**
+    - (C1) `vector`, `mr`, `nr` and `mb` are positive.
+    - (C2) `kc` is not negative.
+
+    Example: `#attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 384, mb = 128>`
   }];
   let parameters = (ins "int64_t":$vector, "int64_t":$mr, "int64_t":$nr, "int64_t":$kc, "int64_t":$mb);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -121,6 +185,17 @@ def Attn_LinearScheduleAttr : Attn_AttrDef<"LinearSchedule", "linear_schedule"> 
 
 def Attn_RowwiseScheduleAttr : Attn_AttrDef<"RowwiseSchedule", "rowwise_schedule"> {
   let summary = "vector lanes and rows in flight of a row-wise or generic kernel";
+  let description = [{
+    | parameter | meaning                          |
+    |-----------|----------------------------------|
+    | `vector`  | f32 lanes                        |
+    | `rows`    | rows that one task computes      |
+
+    **Constraints**
+    - (C1) Each parameter is positive.
+
+    Example: `#attn.rowwise_schedule<vector = 8, rows = 4>`
+  }];
   let parameters = (ins "int64_t":$vector, "int64_t":$rows);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -142,6 +217,17 @@ def Attn_KeyRangesAttr : Attn_AttrDef<"KeyRanges", "key_ranges"> {
     says that the range of a tile that sees a key is the hull of the visible keys and
     not only an enclosure; `opaque` that a part of the predicate (a load that depends
     on i or j) is unknown, so that tiles may count as partial that are not.
+
+    **Constraints**
+    - (C1) Each map is (i0, i1)[N, M, u...], all of the same symbols, and has at least one result.
+
+    Example, a causal mask:
+    ```mlir
+    #attn.key_ranges<begin = affine_map<(i0, i1)[n, m] -> (0)>,
+                     full_begin = affine_map<(i0, i1)[n, m] -> (0)>,
+                     full_end = affine_map<(i0, i1)[n, m] -> (i0 + 1, m)>,
+                     end = affine_map<(i0, i1)[n, m] -> (i1, m)>, exact = true, opaque = false>
+    ```
   }];
   let parameters = (ins "::mlir::AffineMapAttr":$begin, "::mlir::AffineMapAttr":$full_begin,
                         "::mlir::AffineMapAttr":$full_end, "::mlir::AffineMapAttr":$end,

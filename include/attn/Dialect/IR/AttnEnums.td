@@ -12,40 +12,65 @@ class Attn_I32Enum<string name, string summary, list<I32EnumCase> cases>
   let cppNamespace = "::attn";
 }
 
-def Attn_Layout : Attn_I32Enum<"Layout", "order of the dimensions of a head-split tensor", [
-    I32EnumCase<"BSHD", 0, "bshd">, // (B, S, H, D), what a projection writes
-    I32EnumCase<"BHSD", 1, "bhsd">, // (B, H, S, D), what frameworks transpose to
-  ]>;
-def Attn_LayoutAttr : EnumAttr<Attn_Dialect, Attn_Layout, "layout"> {
+// An enum as an attribute. Its description is the table of its cases.
+class Attn_EnumAttr<EnumInfo enumInfo, string mnemonic> : EnumAttr<Attn_Dialect, enumInfo, mnemonic> {
   let assemblyFormat = "`<` $value `>`";
+}
+
+def Attn_Layout : Attn_I32Enum<"Layout", "order of the dimensions of a head-split tensor", [
+    I32EnumCase<"BSHD", 0, "bshd">, I32EnumCase<"BHSD", 1, "bhsd">]>;
+def Attn_LayoutAttr : Attn_EnumAttr<Attn_Layout, "layout"> {
+  let description = [{
+    | case   | meaning                                                     |
+    |--------|-------------------------------------------------------------|
+    | `bshd` | (B, S, H, D), what a projection writes: heads are a view    |
+    | `bhsd` | (B, H, S, D), what frameworks transpose to                  |
+  }];
 }
 
 def Attn_Alignment : Attn_I32Enum<"Alignment", "which key the diagonal of query 0 points at", [
-    I32EnumCase<"TopLeft", 0, "top_left">,         // key 0
-    I32EnumCase<"BottomRight", 1, "bottom_right">, // key M - N
-    I32EnumCase<"Offset", 2, "offset">,            // key offset[b], an operand
-  ]>;
-def Attn_AlignmentAttr : EnumAttr<Attn_Dialect, Attn_Alignment, "alignment">;
+    I32EnumCase<"TopLeft", 0, "top_left">, I32EnumCase<"BottomRight", 1, "bottom_right">,
+    I32EnumCase<"Offset", 2, "offset">]>;
+def Attn_AlignmentAttr : Attn_EnumAttr<Attn_Alignment, "alignment"> {
+  let description = [{
+    | case           | the diagonal of query 0 points at key                            |
+    |----------------|------------------------------------------------------------------|
+    | `top_left`     | 0                                                                |
+    | `bottom_right` | M - N, so that the last query is aligned with the last key       |
+    | `offset`       | offset[b], an operand: the number of keys that came before       |
+  }];
+}
 
 def Attn_GeluForm : Attn_I32Enum<"GeluForm", "exact GELU or its tanh approximation", [
     I32EnumCase<"Erf", 0, "erf">, I32EnumCase<"Tanh", 1, "tanh">]>;
-def Attn_GeluFormAttr : EnumAttr<Attn_Dialect, Attn_GeluForm, "gelu_form"> {
-  let assemblyFormat = "`<` $value `>`";
+def Attn_GeluFormAttr : Attn_EnumAttr<Attn_GeluForm, "gelu_form"> {
+  let description = [{
+    | case   | meaning                                                 |
+    |--------|---------------------------------------------------------|
+    | `erf`  | the exact unit, by the error function                   |
+    | `tanh` | the approximation that GPT-2 and its relatives train on |
+  }];
 }
 
 def Attn_PoolKind : Attn_I32Enum<"PoolKind", "how a sequence becomes one vector", [
-    I32EnumCase<"Mean", 0, "mean">, // mean over the positions that the mask keeps
-    I32EnumCase<"Cls", 1, "cls">,   // position 0
-  ]>;
-def Attn_PoolKindAttr : EnumAttr<Attn_Dialect, Attn_PoolKind, "pool_kind"> {
-  let assemblyFormat = "`<` $value `>`";
+    I32EnumCase<"Mean", 0, "mean">, I32EnumCase<"Cls", 1, "cls">]>;
+def Attn_PoolKindAttr : Attn_EnumAttr<Attn_PoolKind, "pool_kind"> {
+  let description = [{
+    | case   | meaning                                  |
+    |--------|------------------------------------------|
+    | `mean` | the mean over the positions that count   |
+    | `cls`  | position 0, where the class token stands |
+  }];
 }
 
 def Attn_SinusoidForm : Attn_I32Enum<"SinusoidForm", "where sine and cosine channels lie", [
-    I32EnumCase<"Interleaved", 0, "interleaved">, // sin, cos, sin, cos, ...
-    I32EnumCase<"Halves", 1, "halves">,           // all sines, then all cosines
-  ]>;
-def Attn_SinusoidFormAttr : EnumAttr<Attn_Dialect, Attn_SinusoidForm, "sinusoid_form"> {
-  let assemblyFormat = "`<` $value `>`";
+    I32EnumCase<"Interleaved", 0, "interleaved">, I32EnumCase<"Halves", 1, "halves">]>;
+def Attn_SinusoidFormAttr : Attn_EnumAttr<Attn_SinusoidForm, "sinusoid_form"> {
+  let description = [{
+    | case          | meaning                             |
+    |---------------|-------------------------------------|
+    | `interleaved` | sine, cosine, sine, cosine, ...     |
+    | `halves`      | all sines first, then all cosines   |
+  }];
 }
 #endif // ATTN_DIALECT_IR_ATTNENUMS_TD

@@ -2,29 +2,91 @@
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+//
+// What a kernel computes, in one operation: the product at its core is fixed,
+// everything element-wise around it is a region.
+//
+//===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_IR_ATTNFUSEDOPS_TD
 #define ATTN_DIALECT_IR_ATTNFUSEDOPS_TD
 include "attn/Dialect/IR/AttnModelOps.td"
 
+//===----------------------------------------------------------------------===//
+// attn.attention
+//===----------------------------------------------------------------------===//
+
 def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove]> {
   let summary = "fused attention: any rule over query, key and position, no score tensor";
   let description = [{
-    Four optional regions, each with the captures as trailing arguments. h is the query head, i and j
-    index the whole of Q and K.
+    h is the query head, i and j index the whole of the queries and keys, g = h / (H / G).
 
-    | region    | arguments                      | absent means |
-    |-----------|--------------------------------|--------------|
-    | `combine` | q, k, b, h, i, j, d (summed over d) | q * k    |
-    | `score`   | s, b, h, i, j                  | s            |
-    | `mask`    | b, h, i, j, to i1              | true         |
-    | `value`   | v, b, h, i, j, d               | v            |
+        s[b, h, i, j] = score(scale * sum_d combine(query[b, h, i, d], key[b, g, j, d]))
+        p[b, h, i, :] = softmax of s[b, h, i, :] over the j that mask shows
+        result[b, h, i, d] = sum_j p[b, h, i, j] * value(value[b, g, j, d])
+        lse[b, h, i] = log(sum_j exp(s[b, h, i, j])) over the j that mask shows
 
-    s = score(scale * sum_d combine(q, k)); o = sum_j softmax_j(s where mask) value(v). A row that sees
-    nothing is zero and its lse is -inf. `key_ranges` is set by `attn-analyze-masks`.
+    | value    | shape                      | type                       |
+    |----------|----------------------------|----------------------------|
+    | `query`  | B, N, H, D or B, H, N, D   | float                      |
+    | `key`    | B, M, G, D or B, G, M, D   | float                      |
+    | `value`  | B, M, G, Dv or B, G, M, Dv | float                      |
+    | `scale`  |                            | f32, f64                   |
+    | captures | any                        | tensors, indices, numbers  |
+    | result   | B, N, H, Dv or B, H, N, Dv | float                      |
+    | `lse`    | B, H, N                    | f32, f64                   |
+
+    Four optional regions are the algebra that masks, biases and other rules are written in.
+    T is f64 for f64 tensors and f32 for all others. The captures follow as arguments of every
+    region; a region reads nothing else from outside, and tensors by `tensor.extract`.
+
+    | region    | arguments                      | yields | absent means |
+    |-----------|--------------------------------|--------|--------------|
+    | `combine` | q: T, k: T, b, h, i, j, d      | T      | q * k        |
+    | `score`   | s: T, b, h, i, j               | T      | s            |
+    | `mask`    | b, h, i, j                     | i1     | true         |
+    | `value`   | v: T, b, h, i, j, d            | T      | v            |
+
+    Numerics: products, maxima and sums in T. A hidden pair is as if its key were not there: a
+    NaN or infinity in its score, key or value changes nothing. A score of -inf hides too. A
+    row that sees nothing is zero and its `lse` is -inf; no other row divides by zero.
+
+    **Constraints**
+    - (C1) B, D and M of `query`, `key` and `value` are equal.
+    - (C2) H, G, D and Dv are static, and H is a multiple of G.
+    - (C3) The result has the layout of `query`, with Dv for D; `lse` is (B, H, N).
+    - (C4) The element types of `query`, `key`, `value` and result are equal; `scale` and `lse` are of T.
+    - (C5) A capture is a ranked tensor, an index, an integer or a float.
+    - (C6) A region that is there has one block with the arguments of its row, then the captures.
+    - (C7) A region yields one value of its row's type.
+
+    Lifetime: made by `attn-fuse-attention`; `attn-analyze-masks` sets `key_ranges`; `attn-tile`
+    opens it into loops over tiles.
+
+    Example, a causal soft-capped attention:
+    ```mlir
+    %o, %lse = attn.attention %q, %k, %v scale(%c : f32) capture(%cap : f32) layout(bshd)
+    score {
+    ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index, %cap_in: f32):
+      %0 = arith.divf %s, %cap_in : f32
+      %1 = math.tanh %0 : f32
+      %2 = arith.mulf %1, %cap_in : f32
+      attn.yield %2 : f32
+    } mask {
+    ^bb0(%b: index, %h: index, %i: index, %j: index, %cap_in: f32):
+      %visible = arith.cmpi ule, %j, %i : index
+      attn.yield %visible : i1
+    } : tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32>
+        -> tensor<?x?x12x32xf32>, tensor<?x12x?xf32>
+    ```
   }];
-  let arguments = (ins Attn_FloatTensorOfRank<[4]>:$query, Attn_FloatTensorOfRank<[4]>:$key, Attn_FloatTensorOfRank<[4]>:$value,
-                       AnyFloat:$scale, Variadic<AnyType>:$captures, Attn_LayoutAttr:$layout, OptionalAttr<Attn_KeyRangesAttr>:$key_ranges);
-  let results = (outs Attn_FloatTensorOfRank<[4]>:$result, Optional<Attn_FloatTensorOfRank<[3]>>:$lse);
+  let arguments = (ins Arg<Attn_FloatTensorOfRank<[4]>, "Queries.">:$query,
+                       Arg<Attn_FloatTensorOfRank<[4]>, "Keys.">:$key,
+                       Arg<Attn_FloatTensorOfRank<[4]>, "Values.">:$value,
+                       Arg<AnyFloat, "Factor of each product, before `score`.">:$scale,
+                       Arg<Variadic<AnyType>, "What the regions read.">:$captures,
+                       Attn_LayoutAttr:$layout, OptionalAttr<Attn_KeyRangesAttr>:$key_ranges);
+  let results = (outs Res<Attn_FloatTensorOfRank<[4]>, "One mixed value a query and head.">:$result,
+                      Res<Optional<Attn_FloatTensorOfRank<[3]>>, "Natural log-sum-exp of each row.">:$lse);
   let regions = (region AnyRegion:$combine, AnyRegion:$score, AnyRegion:$mask, AnyRegion:$values);
   let assemblyFormat = [{
     $query `,` $key `,` $value `scale` `(` $scale `:` type($scale) `)`
@@ -32,15 +94,50 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove]> {
     (`combine` $combine^)? (`score` $score^)? (`mask` $mask^)? (`value` $values^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($result) (`,` type($lse)^)?
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// attn.fused_linear
+//===----------------------------------------------------------------------===//
+
 def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments, IsolatedFromAbove]> {
   let summary = "linear layer with an element-wise epilogue and an optional layer norm of each row";
   let description = [{
-    acc[m, n] = sum_k input[m, k] weight[n, k]; y[m, n] = epilogue(acc, m, n, captures...); then, if gamma and
-    beta are given, layer norm over n. `input` is (M, K); `weight` is (N, K), or packed panels (P, K, panel).
+    `epilogue` is what follows the product element by element: bias, activation, residual. `gamma`
+    and `beta` ask for a layer norm over n behind it, as `attn.layer_norm` defines it.
+
+        acc[m, n] = sum_k input[m, k] * weight[n, k]
+        y[m, n] = epilogue(acc[m, n], m, n, captures...)
+        result[m, n] = gamma and beta ? (y[m, n] - mean) / sqrt(variance + epsilon) * gamma[n] + beta[n] : y[m, n]
+
+    | value           | shape                              | type                      |
+    |-----------------|------------------------------------|---------------------------|
+    | `input`         | M, K                               | float                     |
+    | `weight`        | N, K or ceil(N / panel), K, panel  | float                     |
+    | captures        | any                                | tensors, indices, numbers |
+    | `gamma`, `beta` | N                                  | float                     |
+    | result          | M, N                               | float                     |
+
+    T is f64 for f64 tensors and f32 for all others. The region's arguments are acc: T, m: index,
+    n: index and the captures, and it yields a T; absent, y is acc. Packed weights are those of `attn.pack`.
+
+    **Constraints**
+    - (C1) K of `input` and `weight` are equal, and K and N are static.
+    - (C2) A weight of rank 3 has ceil(N / panel) panels.
+    - (C3) `gamma`, `beta` and `epsilon` are all there or all absent; `gamma` and `beta` have N
+      elements, and `epsilon` is finite and not negative.
+    - (C4) The result is (M, N).
+    - (C5) The element types are equal.
+    - (C6) A capture is a ranked tensor, an index, an integer or a float.
+    - (C7) The region, if there, has one block with the arguments above and yields one T.
+
+    Lifetime: made by `attn-fuse-linear`. At the tiled level its kernel has a schedule and its weight
+    is packed.
+
+    Example:
     ```mlir
     %y = attn.fused_linear %x, %w capture(%bias : tensor<1536xf32>) epilogue {
     ^bb0(%acc: f32, %m: index, %n: index, %b: tensor<1536xf32>):
@@ -51,15 +148,20 @@ def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments,
     } : tensor<?x384xf32>, tensor<1536x384xf32> -> tensor<?x1536xf32>
     ```
   }];
-  let arguments = (ins Attn_FloatTensorOfRank<[2]>:$input, Attn_FloatTensorOfRank<[2, 3]>:$weight, Variadic<AnyType>:$captures,
-                       Optional<Attn_FloatTensorOfRank<[1]>>:$gamma, Optional<Attn_FloatTensorOfRank<[1]>>:$beta, OptionalAttr<F64Attr>:$epsilon);
-  let results = (outs Attn_FloatTensorOfRank<[2]>:$result);
+  let arguments = (ins Arg<Attn_FloatTensorOfRank<[2]>, "Rows of K channels.">:$input,
+                       Arg<Attn_FloatTensorOfRank<[2, 3]>, "Rows of weights, or panels of them.">:$weight,
+                       Arg<Variadic<AnyType>, "What the epilogue reads.">:$captures,
+                       Arg<Optional<Attn_FloatTensorOfRank<[1]>>, "Gain of each channel.">:$gamma,
+                       Arg<Optional<Attn_FloatTensorOfRank<[1]>>, "Offset of each channel.">:$beta,
+                       OptionalAttr<F64Attr>:$epsilon);
+  let results = (outs Res<Attn_FloatTensorOfRank<[2]>, "Rows of N channels.">:$result);
   let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{
     $input `,` $weight (`capture` `(` $captures^ `:` type($captures) `)`)? (`epilogue` $epilogue^)?
     (`layer_norm` `(` $gamma^ `,` $beta `:` type($gamma) `,` type($beta) `)` `epsilon` `(` custom<F64>($epsilon) `)`)? attr-dict
     `:` type($input) `,` type($weight) `->` type($result)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -2,77 +2,217 @@
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+//
+// What a module consists of beside its entry function: constant tensors and
+// where they come from, names and ranges of dynamic sizes, kernels.
+//
+//===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_IR_ATTNMODELOPS_TD
 #define ATTN_DIALECT_IR_ATTNMODELOPS_TD
-include "attn/Dialect/IR/AttnOps.td"
+include "attn/Dialect/IR/AttnLayerOps.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 
-def Attn_WeightOp : Attn_Op<"weight", [Symbol]> {
+//===----------------------------------------------------------------------===//
+// attn.weight, attn.weight_ref, attn.pack
+//===----------------------------------------------------------------------===//
+
+def Attn_WeightOp : Attn_Op<"weight", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "names a constant tensor and says where its data come from";
   let description = [{
+    The data are not in the IR: a *recipe* says how to make them, and they are streamed
+    through it when the weights file is written, so that a large model is never in memory.
+
+    | recipe                           | type of the weight                        |
+    |----------------------------------|-------------------------------------------|
+    | `source<"file", "tensor">`       | that of the file's tensor, or f32         |
+    | `value<elements>`                | that of the elements                      |
+    | `concat<[@a, @b], axis = n>`     | that of the parts, sizes added along `n`  |
+    | `pack<@a, panel = p>`            | ceil(N / p), K, p for an `@a` of N, K     |
+
+    **Constraints**
+    - (C1) The type is static, of floats or integers.
+    - (C2) The elements of `value` have the type of the weight.
+    - (C3) The weights that `concat` names exist, agree in all but the axis, and fill the type.
+    - (C4) The weight that `pack` names exists, is of rank 2, and fills the type.
+    - (C5) A recipe does not lead back to its own weight.
+
+    Lifetime: all levels. `attn-fuse-linear` adds `concat`, `attn-schedule` adds `pack`.
+
+    Example:
     ```mlir
-    attn.weight @query #attn.source<"model.safetensors", "query.weight"> : tensor<384x384xf32>
-    attn.weight @qkv #attn.concat<[@query, @key, @value], axis = 0> : tensor<1152x384xf32>
-    attn.weight @qkv_panels #attn.pack<@qkv, panel = 24> : tensor<48x384x24xf32>
+    attn.weight @query source<"model.safetensors", "query.weight"> : tensor<384x384xf32>
+    attn.weight @key source<"model.safetensors", "key.weight"> : tensor<384x384xf32>
+    attn.weight @both concat<[@query, @key], axis = 0> : tensor<768x384xf32>
+    attn.weight @panels pack<@both, panel = 24> : tensor<32x384x24xf32>
+    attn.weight @bias value<dense<[0.5, 1.5]> : tensor<2xf32>> : tensor<2xf32>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
-      AnyAttrOf<[Attn_SourceAttr, Attn_ValueAttr, Attn_ConcatAttr, Attn_PackAttr]>:$recipe, TypeAttrOf<AnyRankedTensor>:$type);
+      AnyAttrOf<[Attn_SourceAttr, Attn_ValueAttr, Attn_ConcatAttr, Attn_PackAttr]>:$recipe,
+      TypeAttrOf<AnyRankedTensor>:$type);
   let assemblyFormat = "$sym_name custom<TypelessAttr>($recipe) attr-dict `:` $type";
   let hasVerifier = 1;
 }
 
 def Attn_WeightRefOp : Attn_Op<"weight_ref", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the tensor of an attn.weight";
+  let description = [{
+    **Constraints**
+    - (C1) `weight` names an `attn.weight`, whose type is that of the result.
+
+    Lifetime: all levels, outside kernels. A weight reaches a kernel as an argument.
+
+    Example:
+    ```mlir
+    attn.weight @query source<"model.safetensors", "query.weight"> : tensor<384x384xf32>
+    %w = attn.weight_ref @query : tensor<384x384xf32>
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$weight);
-  let results = (outs AnyRankedTensor:$result);
+  let results = (outs Res<AnyRankedTensor, "The weight's data.">:$result);
   let assemblyFormat = "$weight attr-dict `:` type($result)";
 }
 
 def Attn_PackOp : Attn_GraphOp<"pack"> {
-  let summary = "the (N, K) weight of a linear layer as panels (ceil(N / panel), K, panel), zero padded";
-  let arguments = (ins Attn_FloatTensorOfRank<[2]>:$weight, ConfinedAttr<I64Attr, [IntPositive]>:$panel);
-  let results = (outs Attn_FloatTensorOfRank<[3]>:$result);
+  let summary = "the weight of a linear layer as zero-padded panels";
+  let description = [{
+    A panel holds the weights of `panel` output channels, those of one k side by side: what one
+    step of a register tile reads.
+
+        result[p, k, c] = p * panel + c < N ? weight[p * panel + c, k] : 0
+
+    | value    | shape                     | type  |
+    |----------|---------------------------|-------|
+    | `weight` | N, K                      | float |
+    | result   | ceil(N / panel), K, panel | float |
+
+    **Constraints**
+    - (C1) N and K are static, and the result is (ceil(N / panel), K, panel).
+    - (C2) The element types are equal.
+
+    Lifetime: made by `attn-schedule`, which folds the pack of an `attn.weight` into a weight with
+    the recipe `pack`.
+
+    Example:
+    ```mlir
+    %panels = attn.pack %w panel(24) : tensor<1152x384xf32> -> tensor<48x384x24xf32>
+    ```
+  }];
+  let arguments = (ins Arg<Attn_FloatTensorOfRank<[2]>, "One row an output channel.">:$weight,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$panel);
+  let results = (outs Res<Attn_FloatTensorOfRank<[3]>, "Panels of output channels.">:$result);
   let assemblyFormat = "$weight `panel` `(` $panel `)` attr-dict `:` type($weight) `->` type($result)";
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// attn.dim, attn.dim_size, attn.check_ids
+//===----------------------------------------------------------------------===//
+
 def Attn_DimOp : Attn_Op<"dim", [Symbol]> {
   let summary = "names a size that is known when the model runs, with its range";
   let description = [{
-    Arguments and results of the entry function refer to it: `{attn.dims = ["batch", "sequence"]}`,
-    one string a dimension, "" for a static one. The range is inclusive.
+    Arguments and results of the entry function refer to it by
+    `{attn.dims = ["batch", "sequence", ""]}`, one string a dimension, `""` where the size has no
+    name. Equal names are equal sizes. The range is inclusive; a compiled model refuses a
+    size outside it.
+
+    **Constraints**
+    - (C1) 0 <= `min` <= `max`.
+    - (C2) The name is a C identifier, because generated headers use it.
+
+    Lifetime: all levels.
+
+    Example:
     ```mlir
     attn.dim @sequence range(1, 512)
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility, I64Attr:$min, I64Attr:$max);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
+                       I64Attr:$min, I64Attr:$max);
   let assemblyFormat = "$sym_name `range` `(` $min `,` $max `)` attr-dict";
   let hasVerifier = 1;
 }
 
-def Attn_DimSizeOp : Attn_Op<"dim_size", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Attn_DimSizeOp : Attn_Op<"dim_size", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+      DeclareOpInterfaceMethods<ValueBoundsOpInterface, ["populateBoundsForIndexValue"]>]> {
   let summary = "the run-time value of an attn.dim";
+  let description = [{
+    Folds to a constant where the dimension's range holds one value.
+
+    **Constraints**
+    - (C1) `dim` names an `attn.dim`.
+
+    Lifetime: made by `attn-name-dims`; all levels after it, outside kernels.
+
+    Example:
+    ```mlir
+    attn.dim @sequence range(1, 512)
+    %s = attn.dim_size @sequence
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$dim);
-  let results = (outs Index:$result);
+  let results = (outs Res<Index, "The size.">:$result);
   let assemblyFormat = "$dim attr-dict";
+  let hasCanonicalizer = 1;
 }
 
 def Attn_CheckIdsOp : Attn_Op<"check_ids"> {
-  let summary = "a compiled model returns an error unless 0 <= id < limit for every id";
-  let arguments = (ins AnyTypeOf<[RankedTensorOf<[I32, I64]>, AnyStridedMemRef]>:$ids, I64Attr:$limit, StrAttr:$name);
+  let summary = "refuses ids outside a table";
+  let description = [{
+    A compiled model returns an error that says `name`, the position and the id, unless
+    0 <= id < `limit` holds for every id.
+
+    **Constraints**
+    - (C1) `limit` is positive.
+    - (C2) `ids` holds i32 or i64, in a tensor or, after bufferization, in a memref.
+
+    Lifetime: made by `attn-form-kernels` in front of a kernel with an `attn.embedding`.
+
+    Example:
+    ```mlir
+    attn.check_ids %ids below(30522) name("input_ids") : tensor<?x?xi64>
+    ```
+  }];
+  let arguments = (ins Arg<AnyTypeOf<[RankedTensorOf<[I32, I64]>, MemRefOf<[I32, I64]>]>, "Row numbers of a table.">:$ids,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$limit, StrAttr:$name);
   let assemblyFormat = "$ids `below` `(` $limit `)` `name` `(` $name `)` attr-dict `:` type($ids)";
 }
+
+//===----------------------------------------------------------------------===//
+// attn.kernel, attn.call, attn.yield
+//===----------------------------------------------------------------------===//
 
 def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
   let summary = "a unit of code generation: one fused operation, or its tiled loops";
   let description = [{
-    Formed by `attn-form-kernels`: positional arguments, no names inside, so that equal groups share
-    one kernel. `attn-schedule` sets `schedule`. The body ends in `attn.yield`.
+    Has positional arguments and no names inside, so that equal groups share one kernel.
+
+    | level | body                                                                         |
+    |-------|------------------------------------------------------------------------------|
+    | fused | an `attn.attention`, an `attn.fused_linear`, a row-wise or a generic group    |
+    | tiled | the same, and `schedule`; an `attn.attention` is opened into loops over tiles |
+
+    **Constraints**
+    - (C1) The kernel has a body, whose arguments have the types of the signature.
+    - (C2) The body ends in an `attn.yield` of values with the types of the results.
+    - (C3) Arguments are ranked tensors, indices, integers and floats, results are ranked tensors.
+
+    Lifetime: made by `attn-form-kernels`. `attn-schedule` sets `schedule`. The Halide target
+    turns each kernel into a function, and the host function into calls of it.
+
+    Example:
+    ```mlir
+    attn.kernel @linear_0(%x: tensor<?x384xf32>, %w: tensor<64x384x24xf32>) -> tensor<?x1536xf32>
+        attributes {schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 384, mb = 128>} {
+      %y = attn.fused_linear %x, %w : tensor<?x384xf32>, tensor<64x384x24xf32> -> tensor<?x1536xf32>
+      attn.yield %y : tensor<?x1536xf32>
+    }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
@@ -80,6 +220,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
@@ -91,22 +232,59 @@ def Attn_CallOp : Attn_Op<"call", [AttrSizedOperandSegments, DestinationStyleOpI
       DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "calls a kernel, destination-passing";
   let description = [{
+    Every element of an output is written; the contents of `outputs` are never read. On tensors
+    it has one result an output; on memrefs, after bufferization, it has none.
+
+    **Constraints**
+    - (C1) `callee` names an `attn.kernel`.
+    - (C2) `inputs` are the kernel's arguments in number and type.
+    - (C3) `outputs` are the kernel's results in number and type.
+    - (C4) Shaped operands are all tensors, or all memrefs of the same shapes and element types.
+    - (C5) The results have the types of tensor `outputs`.
+
+    Lifetime: made by `attn-form-kernels`; the host target turns it into a call of a C function.
+
+    Example:
     ```mlir
-    %y = attn.call @linear_0 ins(%x, %w : tensor<?x384xf32>, tensor<48x384x24xf32>) outs(%init : tensor<?x1152xf32>) -> tensor<?x1152xf32>
+    attn.kernel @linear_0(%x: tensor<?x384xf32>, %w: tensor<64x384x24xf32>) -> tensor<?x1536xf32> {
+      %y = attn.fused_linear %x, %w : tensor<?x384xf32>, tensor<64x384x24xf32> -> tensor<?x1536xf32>
+      attn.yield %y : tensor<?x1536xf32>
+    }
+    func.func @main(%x: tensor<?x384xf32>, %w: tensor<64x384x24xf32>, %init: tensor<?x1536xf32>) -> tensor<?x1536xf32> {
+      %y = attn.call @linear_0 ins(%x, %w : tensor<?x384xf32>, tensor<64x384x24xf32>)
+          outs(%init : tensor<?x1536xf32>) -> tensor<?x1536xf32>
+      return %y : tensor<?x1536xf32>
+    }
     ```
-    Every element of an output is written; the contents of `outs` are never read.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs, Variadic<AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef]>>:$outputs);
-  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Arg<Variadic<AnyType>, "Arguments of the kernel.">:$inputs,
+                       Arg<Variadic<AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef]>>, "Where results go.">:$outputs);
+  let results = (outs Res<Variadic<AnyRankedTensor>, "The written outputs.">:$results);
   let assemblyFormat = [{
     $callee `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` ($outputs^ `:` type($outputs))? `)` attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{ ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); } }];
+  let hasVerifier = 1;
 }
 
-def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "ends a region of attn.attention, attn.fused_linear, attn.kernel or a tile op";
-  let arguments = (ins Variadic<AnyType>:$values);
+def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<[
+      "AttentionOp", "FusedLinearOp", "KernelOp", "TileScoresOp", "TileScoreOp", "TileMaskOp", "TileMixOp"]>]> {
+  let summary = "ends a region of a kernel, a fused operation or a tile operation";
+  let description = [{
+    The operation around it says what is to be yielded and checks it.
+
+    Lifetime: fused and tiled level.
+
+    Example:
+    ```mlir
+    %o = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) mask {
+    ^bb0(%b: index, %h: index, %i: index, %j: index):
+      %visible = arith.cmpi ule, %j, %i : index
+      attn.yield %visible : i1
+    } : tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32> -> tensor<?x?x12x32xf32>
+    ```
+  }];
+  let arguments = (ins Arg<Variadic<AnyType>, "Results of the region.">:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 #endif // ATTN_DIALECT_IR_ATTNMODELOPS_TD
