@@ -12,6 +12,7 @@
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Driver.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -105,6 +106,7 @@ int main(int argc, char **argv) {
   registerCanonicalizerPass();
   registerCSEPass();
   registerSymbolDCEPass();
+  memref::registerResolveRankedShapeTypeResultDimsPass();
   attn::registerPipelines();
   DialectRegistry registry;
   attn::registerDialects(registry);

@@ -111,8 +111,7 @@ def Attn_ConcatAttr : Attn_AttrDef<"Concat", "concat"> {
   let summary = "other weights one after the other along an axis";
   let description = [{
     **Constraints**
-    - (C1) There is at least one weight.
-    - (C2) `axis` is not negative.
+    - (C1) `axis` is not negative.
 
     Example: `#attn.concat<[@query, @key, @value], axis = 0>`
   }];
