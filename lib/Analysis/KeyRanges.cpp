@@ -28,10 +28,13 @@ using namespace mlir::presburger;
 using namespace attn;
 
 // Sizes up to which the analysis answers within milliseconds. Masks of the
-// literature need at most 4 parts of 6 atoms and 2 divisions.
+// literature need at most 4 parts of 6 atoms and 2 divisions. Optima are far
+// more expensive in divisions than in anything else: a part with more loses the
+// atoms that bring them in, which makes it larger and so stays on the safe
+// side.
 static constexpr size_t maxParts = 16;
 static constexpr size_t maxAtoms = 10;
-static constexpr size_t maxDivisions = 3;
+static constexpr size_t maxDivisions = 2;
 // A proof adds the divisions of a bound to those of a part.
 static constexpr size_t maxProofDivisions = 6;
 
@@ -55,6 +58,8 @@ private:
   struct Part {
     Conjunction constraints;
     FlatLinearValueConstraints set;
+    /// Whether atoms were left out.
+    bool enlarged = false;
   };
 
   AffineExpr j() const { return getAffineDimExpr(0, context); }
@@ -67,14 +72,13 @@ private:
     return getAffineConstantExpr(value, context);
   }
 
-  /// The parts of a formula with i in the tile and, if `clampKeys`, j in [0,
-  /// M).
-  std::optional<std::vector<Part>> split(const Formula &formula,
-                                         bool clampKeys) const;
+  /// The parts of a formula with i in the tile and j in [0, M).
+  std::optional<std::vector<Part>> split(const Formula &formula) const;
   bool distribute(const Formula &formula,
                   SmallVectorImpl<Conjunction> &result) const;
   FlatLinearValueConstraints flatten(ArrayRef<AffineExpr> constraints) const;
-  std::optional<Part> makePart(Conjunction constraints) const;
+  bool isTractable(ArrayRef<AffineExpr> constraints) const;
+  Part makePart(Conjunction constraints) const;
   bool isEmpty(Conjunction constraints) const;
 
   /// A case of the least or greatest key of a part: its value for the symbols
@@ -173,11 +177,61 @@ RangeFinder::flatten(ArrayRef<AffineExpr> constraints) const {
       IntegerSet::get(2, numSymbols, constraints, equalities));
 }
 
-std::optional<RangeFinder::Part>
-RangeFinder::makePart(Conjunction constraints) const {
+/// Whether symbolic optima of these constraints are found quickly. Without
+/// divisions they are. With divisions by different numbers, of symbols, or
+/// beside multiples of i and j, the search for cutting planes may not even end;
+/// what block-local, chunked and dilated masks need is left.
+bool RangeFinder::isTractable(ArrayRef<AffineExpr> constraints) const {
+  std::optional<int64_t> divisor;
+  size_t divided = 0;
+  for (AffineExpr constraint : constraints) {
+    bool divides = false, allowed = true;
+    constraint.walk([&](AffineExpr part) {
+      auto division = dyn_cast<AffineBinaryOpExpr>(part);
+      if (!division || (division.getKind() != AffineExprKind::FloorDiv &&
+                        division.getKind() != AffineExprKind::Mod))
+        return;
+      divides = true;
+      auto by = cast<AffineConstantExpr>(division.getRHS()).getValue();
+      allowed &= !divisor || divisor == by;
+      divisor = by;
+      for (unsigned symbol = 0; symbol < numSymbols; ++symbol)
+        allowed &= !division.getLHS().isFunctionOfSymbol(symbol);
+    });
+    if (!divides)
+      continue;
+    // Columns: j, i, symbols, divisions, constant.
+    SmallVector<int64_t> row;
+    if (!allowed ||
+        failed(getFlattenedAffineExpr(constraint, 2, numSymbols, &row)))
+      return false;
+    for (int64_t coefficient : ArrayRef(row).take_front(2 + numSymbols))
+      allowed &= std::abs(coefficient) <= 1;
+    for (int64_t coefficient :
+         ArrayRef(row).drop_front(2 + numSymbols).drop_back())
+      allowed &= std::abs(coefficient) == 1 || std::abs(coefficient) == divisor;
+    if (!allowed)
+      return false;
+    ++divided;
+  }
+  return divided <= maxDivisions &&
+         flatten(constraints).getNumLocalVars() <= maxDivisions;
+}
+
+RangeFinder::Part RangeFinder::makePart(Conjunction constraints) const {
   Part part{constraints, flatten(constraints)};
-  if (part.set.getNumLocalVars() > maxDivisions)
-    return std::nullopt;
+  auto divisions = [&](AffineExpr atom) {
+    return flatten(atom).getNumLocalVars();
+  };
+  while (!isTractable(part.constraints)) {
+    // The atom with the most divisions goes first.
+    part.constraints.erase(llvm::max_element(
+        part.constraints, [&](AffineExpr lhs, AffineExpr rhs) {
+          return divisions(lhs) < divisions(rhs);
+        }));
+    part.enlarged = true;
+  }
+  part.set = flatten(part.constraints);
   return part;
 }
 
@@ -189,26 +243,21 @@ bool RangeFinder::isEmpty(Conjunction constraints) const {
 }
 
 std::optional<std::vector<RangeFinder::Part>>
-RangeFinder::split(const Formula &formula, bool clampKeys) const {
+RangeFinder::split(const Formula &formula) const {
   SmallVector<Conjunction> conjunctions;
   if (!distribute(formula, conjunctions))
     return std::nullopt;
   std::vector<Part> parts;
   for (Conjunction &conjunction : conjunctions) {
-    conjunction.append({i() - i0(), i1() - 1 - i(), i0()});
+    conjunction.append({i() - i0(), i1() - 1 - i(), i0(), j(), m() - 1 - j()});
     // N matters only where the predicate speaks of it.
     if (llvm::any_of(conjunction, [](AffineExpr atom) {
           return atom.isFunctionOfSymbol(2);
         }))
       conjunction.push_back(n() - i1());
-    if (clampKeys)
-      conjunction.append({j(), m() - 1 - j()});
     if (isEmpty(conjunction))
       continue;
-    std::optional<Part> part = makePart(conjunction);
-    if (!part)
-      return std::nullopt;
-    parts.push_back(std::move(*part));
+    parts.push_back(makePart(std::move(conjunction)));
   }
   return parts;
 }
@@ -347,10 +396,10 @@ bool RangeFinder::findHull(ArrayRef<Part> visible, Side side,
   std::vector<Branch> open;
   PresburgerSet decided =
       PresburgerSet::getEmpty(PresburgerSpace::getSetSpace(0, numSymbols));
+  bool exact = true;
   for (const Part &part : visible) {
     std::vector<Branch> branches = optimize(part, side);
-    if (branches.empty())
-      return false;
+    exact &= !part.enlarged && !branches.empty();
     for (Branch &branch : branches) {
       if (!llvm::is_contained(list, branch.value) &&
           !llvm::is_contained(refuted, branch.value)) {
@@ -367,7 +416,8 @@ bool RangeFinder::findHull(ArrayRef<Part> visible, Side side,
 
   // Elsewhere the hull is looser than the part, unless a proven bound happens
   // to have the same value.
-  if (open.size() > maxParts || decided.getNumDisjuncts() > 4 * maxParts)
+  if (!exact || open.size() > maxParts ||
+      decided.getNumDisjuncts() > 2 * maxParts)
     return false;
   return llvm::all_of(open, [&](const Branch &branch) {
     SmallVector<AffineExpr> looser;
@@ -420,20 +470,10 @@ void RangeFinder::findFull(const Formula &hidden, KeyRanges &ranges) const {
     ranges.fullBegin.assign({constant(0)});
     ranges.fullEnd.assign({constant(0)});
   };
-  // Bounds are searched without the ends of the sequence, which only cut them
-  // off, and proven with them.
-  std::optional<std::vector<Part>> open = split(hidden, /*clampKeys=*/false);
-  if (!open)
+  std::optional<std::vector<Part>> parts = split(hidden);
+  if (!parts)
     return giveUp();
-  for (const Part &part : *open) {
-    Conjunction clamped = part.constraints;
-    clamped.append({j(), m() - 1 - j()});
-    if (isEmpty(clamped))
-      continue;
-    std::optional<Part> inside = makePart(clamped);
-    if (!inside)
-      return giveUp();
-
+  for (const Part &part : *parts) {
     int64_t best = -1;
     KeyRanges::Bounds bestBegin, bestEnd;
     auto consider = [&](Side side) {
@@ -443,7 +483,7 @@ void RangeFinder::findFull(const Formula &hidden, KeyRanges &ranges) const {
         if (llvm::is_contained(tried, branch))
           continue;
         tried.push_back(branch);
-        if (!bounds(branch, side, *inside))
+        if (!bounds(branch, side, part))
           continue;
         KeyRanges::Bounds begin = ranges.fullBegin, end = ranges.fullEnd;
         if (side == Side::Least)
@@ -478,7 +518,7 @@ AffineExpr RangeFinder::toResult(AffineExpr expr) const {
 
 std::optional<KeyRanges> RangeFinder::run(const Formula &visible,
                                           const Formula &hidden) {
-  std::optional<std::vector<Part>> parts = split(visible, /*clampKeys=*/true);
+  std::optional<std::vector<Part>> parts = split(visible);
   if (!parts)
     return std::nullopt;
 
