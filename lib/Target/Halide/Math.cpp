@@ -45,6 +45,10 @@ Expr attn::subtractInOrder(Expr a, Expr b) {
   return callStrict(Halide::Internal::Call::strict_sub, a, b);
 }
 
+Expr attn::multiplyInOrder(Expr a, Expr b) {
+  return callStrict(Halide::Internal::Call::strict_mul, a, b);
+}
+
 /// x in [low, high]. Strict, so that a NaN is neither assumed away nor
 /// swallowed.
 static Expr clampInOrder(const Expr &x, float low, float high) {

@@ -48,11 +48,12 @@ Halide::Expr erf(Halide::Expr x);
 /// it is exactly x or (to 4e-7) zero.
 Halide::Expr gelu(Halide::Expr x, GeluForm form);
 
-/// a + b and a - b as written: fast-math neither reorders the sum with its
-/// neighbours nor fuses it with a product. Bits then do not depend on the code
-/// around an addition.
+/// a + b, a - b and a * b as written: fast-math neither reorders the sum with
+/// its neighbours nor fuses it with a product. Bits then do not depend on the
+/// code around it.
 Halide::Expr addInOrder(Halide::Expr a, Halide::Expr b);
 Halide::Expr subtractInOrder(Halide::Expr a, Halide::Expr b);
+Halide::Expr multiplyInOrder(Halide::Expr a, Halide::Expr b);
 
 /// max(x, 0) that lets a NaN through.
 Halide::Expr relu(Halide::Expr x);

@@ -39,6 +39,34 @@ void runBoth(const CompiledKernel &kernel, std::vector<Tensor> arguments,
       << "two threads give other bits than one";
 }
 
+/// Runs each row of the first argument alone; its result must be the bits that
+/// `batch` has for it.
+void runAlone(const CompiledKernel &kernel, std::vector<Tensor> arguments,
+              const Tensor &batch) {
+  Tensor x = arguments.front();
+  int64_t columns = x.shape.back();
+  for (int64_t row = 0; row < x.size() / columns; ++row) {
+    arguments.front() = makeFloats({1, 1, columns}, Placement::Back);
+    std::memcpy(arguments.front().as<float>(), x.as<float>() + row * columns,
+                columns * sizeof(float));
+    for (size_t i = 1; i < arguments.size(); ++i)
+      if (arguments[i].shape.size() > 1) { // A result: one row.
+        std::vector<int64_t> shape = arguments[i].shape;
+        shape[0] = shape[1] = 1;
+        arguments[i] = makeFloats(shape, Placement::Back);
+      }
+    ASSERT_EQ(kernel.run(arguments), 0);
+    size_t result = arguments.size() - 1;
+    while (arguments[result].shape != std::vector<int64_t>{1, 1, columns})
+      --result;
+    ASSERT_EQ(std::memcmp(arguments[result].as<float>(),
+                          batch.as<float>() + row * columns,
+                          columns * sizeof(float)),
+              0)
+        << "row " << row << " alone has other bits than in a batch";
+  }
+}
+
 class RowLength : public ::testing::TestWithParam<int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Lengths, RowLength,
                          ::testing::Values(1, 7, 8, 13, 32, 67, 384, -1));
@@ -68,6 +96,7 @@ TEST_P(RowLength, LayerNorm) {
       fillRandom(g, 2);
       fillRandom(b, 3);
       runBoth(*kernel, {x, g, b, y}, placement);
+      runAlone(*kernel, {x, g, b, y}, y);
       for (int64_t r = 0; r < 2 * rows; ++r) {
         const float *in = x.as<float>() + r * d;
         double mean = 0, variance = 0;
@@ -108,6 +137,7 @@ TEST_P(RowLength, SoftmaxWithLogSumExp) {
       for (int64_t n = 0; rows && n < d; ++n) // A row that sees nothing.
         x.as<float>()[n] = -infinity;
       runBoth(*kernel, {x, y, lse}, placement);
+      runAlone(*kernel, {x, y, lse}, y);
       for (int64_t r = 0; r < 2 * rows; ++r) {
         const float *in = x.as<float>() + r * d;
         double sum = 0, highest = -1e300;
@@ -313,6 +343,83 @@ attn.kernel @rowwise_0(%a: tensor<?x13xf32>, %b: tensor<?x13xf32>)
         ASSERT_EQ(less.as<uint8_t>()[i], x < z);
       }
     }
+}
+
+TEST(Rowwise, NormOfOneVector) {
+  auto kernel = CompiledKernel::compile(R"mlir(
+attn.kernel @norm_0(%x: tensor<37xf32>, %g: tensor<37xf32>, %b: tensor<37xf32>)
+    -> tensor<37xf32> {
+  %y = attn.layer_norm %x, %g, %b epsilon(1.0e-5) : tensor<37xf32>, tensor<37xf32>, tensor<37xf32>
+  attn.yield %y : tensor<37xf32>
+})mlir");
+  ASSERT_TRUE(kernel);
+  Tensor x = makeFloats({37}, Placement::Back), y = x, g = x, b = x;
+  for (Tensor *tensor : {&y, &g, &b})
+    *tensor = makeFloats({37}, Placement::Back);
+  fillRandom(x, 1);
+  fillRandom(g, 2);
+  fillRandom(b, 3);
+  runBoth(*kernel, {x, g, b, y}, Placement::Back);
+  double mean = 0, variance = 0;
+  for (int64_t n = 0; n < 37; ++n)
+    mean += x.as<float>()[n] / 37.0;
+  for (int64_t n = 0; n < 37; ++n)
+    variance += std::pow(x.as<float>()[n] - mean, 2) / 37;
+  for (int64_t n = 0; n < 37; ++n)
+    ASSERT_NEAR(y.as<float>()[n],
+                (x.as<float>()[n] - mean) / std::sqrt(variance + 1e-5) *
+                        g.as<float>()[n] +
+                    b.as<float>()[n],
+                2e-6);
+}
+
+TEST(Generic, MixesElementTypesAndBroadcasts) {
+  // Where the mask (B, S) shows a position: x + bias, else the position number.
+  auto kernel = CompiledKernel::compile(R"mlir(
+#bsd = affine_map<(b, s, d) -> (b, s, d)>
+#bs = affine_map<(b, s, d) -> (b, s)>
+#d = affine_map<(b, s, d) -> (d)>
+attn.kernel @generic_0(%x: tensor<?x?x11xf32>, %m: tensor<?x?xi1>, %w: tensor<11xi32>)
+    -> tensor<?x?x11xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tensor.dim %x, %c0 : tensor<?x?x11xf32>
+  %s = tensor.dim %x, %c1 : tensor<?x?x11xf32>
+  %e = tensor.empty(%b, %s) : tensor<?x?x11xf32>
+  %y = linalg.generic {indexing_maps = [#bsd, #bs, #d, #bsd],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %m, %w : tensor<?x?x11xf32>, tensor<?x?xi1>, tensor<11xi32>)
+      outs(%e : tensor<?x?x11xf32>) {
+  ^bb0(%a: f32, %shown: i1, %bias: i32, %o: f32):
+    %f = arith.sitofp %bias : i32 to f32
+    %sum = arith.addf %a, %f : f32
+    %i = linalg.index 1 : index
+    %j = arith.index_cast %i : index to i64
+    %position = arith.sitofp %j : i64 to f32
+    %r = arith.select %shown, %sum, %position : f32
+    linalg.yield %r : f32
+  } -> tensor<?x?x11xf32>
+  attn.yield %y : tensor<?x?x11xf32>
+})mlir");
+  ASSERT_TRUE(kernel);
+  for (Placement placement : placements) {
+    Tensor x = makeFloats({2, 5, 11}, placement);
+    Tensor mask = makeTensor(i1, {2, 5}, placement);
+    Tensor bias =
+        makeTensor(halide_type_t(halide_type_int, 32), {11}, placement);
+    Tensor y = makeFloats({2, 5, 11}, placement);
+    fillRandom(x, 1);
+    for (int64_t i = 0; i < 10; ++i)
+      mask.as<uint8_t>()[i] = i % 3 != 0;
+    for (int32_t i = 0; i < 11; ++i)
+      bias.as<int32_t>()[i] = i - 5;
+    runBoth(*kernel, {x, mask, bias, y}, placement);
+    for (int64_t r = 0; r < 10; ++r)
+      for (int64_t d = 0; d < 11; ++d)
+        ASSERT_EQ(y.as<float>()[r * 11 + d],
+                  r % 3 ? x.as<float>()[r * 11 + d] + float(d - 5)
+                        : float(r % 5));
+  }
 }
 
 TEST(Generic, TransposesReducesAndBroadcasts) {

@@ -189,17 +189,18 @@ static void emitNorm(LinearAlgorithm &algorithm, const TensorSource &gamma,
   RowReduction sum = reduceRow("sum", RowReductionKind::Sum, {m}, columns,
                                vector, [&](Expr n) { return row(n, inside); });
   Expr mean = sum.total(m) * scale;
-  RowReduction squares = reduceRow("squares", RowReductionKind::Sum, {m},
-                                   columns, vector, [&](Expr n) {
-                                     Expr difference = row(n, inside) - mean;
-                                     return difference * difference;
-                                   });
+  RowReduction squares = reduceRow(
+      "squares", RowReductionKind::Sum, {m}, columns, vector, [&](Expr n) {
+        Expr difference = subtractInOrder(row(n, inside), mean);
+        return difference * difference;
+      });
   algorithm.inverse = Func("inverse");
   algorithm.inverse(m) =
       1.0f / sqrt(squares.total(m) * scale + static_cast<float>(epsilon));
   algorithm.output = Func("output");
+  Expr centred = subtractInOrder(row(n, m), mean);
   algorithm.output(n, m) =
-      (row(n, m) - mean) * algorithm.inverse(m) * gamma.load({Expr(n)}) +
+      multiplyInOrder(centred, algorithm.inverse(m)) * gamma.load({Expr(n)}) +
       beta.load({Expr(n)});
   algorithm.statistics = {sum, squares};
   algorithm.hasNorm = true;

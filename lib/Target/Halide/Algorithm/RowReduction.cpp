@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "RowReduction.h"
+#include "../Math.h"
 
 using namespace attn;
 using namespace Halide;
@@ -10,6 +11,10 @@ using namespace Halide;
 /// `a` and `b` combined.
 static Expr combine(RowReductionKind kind, Expr a, Expr b) {
   return kind == RowReductionKind::Sum ? a + b : max(a, b);
+}
+
+static Expr combineInOrder(RowReductionKind kind, Expr a, Expr b) {
+  return kind == RowReductionKind::Sum ? addInOrder(a, b) : max(a, b);
 }
 
 /// The arguments of a reduction: something per row, in front of the rows.
@@ -55,10 +60,17 @@ RowReduction attn::reduceRow(const std::string &name, RowReductionKind kind,
     lanes(withRows(r.x, rows)) =
         combine(kind, old, element(chunks * vector + r.x));
   }
-  RDom fold(0, vector, name + "_fold");
-  reduction.foldedLane = fold.x;
-  std::vector<Expr> row(rows.begin(), rows.end());
-  total(row) = neutral;
-  total(row) = combine(kind, total(row), lanes(withRows(fold.x, rows)));
+  // Halves of the lanes on each other, in order: Halide's own sum across a
+  // vector leaves the order to LLVM, which chooses by what else is near.
+  std::vector<Expr> values;
+  for (int lane = 0; lane < vector; ++lane)
+    values.push_back(lanes(withRows(lane, rows)));
+  while (values.size() > 1) {
+    size_t half = (values.size() + 1) / 2;
+    for (size_t i = half; i < values.size(); ++i)
+      values[i - half] = combineInOrder(kind, values[i - half], values[i]);
+    values.resize(half);
+  }
+  total(std::vector<Var>(rows)) = values.front();
   return reduction;
 }

@@ -27,7 +27,7 @@ struct RowReduction {
   Halide::Func total; // total(rows...)
   Halide::Var lane;
   std::vector<Halide::Var> rows;
-  Halide::RVar chunk, tailLane, foldedLane;
+  Halide::RVar chunk, tailLane;
   int vector;
   bool hasChunks, hasTail;
 };

@@ -73,7 +73,6 @@ FailureOr<TensorSource> RowwiseEmitter::emitElementwise(Operation *op) {
     if (failed(source))
       return failure();
     operands.push_back(*source);
-    // A splat has no sizes of its own.
     if (sizes.empty())
       sizes = source->sizes;
   }
@@ -121,6 +120,8 @@ FailureOr<TensorSource> RowwiseEmitter::emitConstant(Operation *op) {
     return value;
   };
   TensorSource result;
+  for (int64_t size : elements.getType().getShape())
+    result.sizes.push_back(static_cast<int>(size));
   if (elements.isSplat()) {
     FailureOr<Expr> value = scalarOf(elements.getSplatValue<Attribute>());
     if (failed(value))
@@ -138,8 +139,6 @@ FailureOr<TensorSource> RowwiseEmitter::emitConstant(Operation *op) {
   Halide::Buffer<> data(*type, shape, "constant" + std::to_string(count++));
   ArrayRef<char> raw = elements.getRawData();
   std::memcpy(data.data(), raw.data(), raw.size());
-  for (int64_t size : elements.getType().getShape())
-    result.sizes.push_back(static_cast<int>(size));
   result.load = [data](ArrayRef<Expr> indices) {
     return data(std::vector<Expr>(indices.rbegin(), indices.rend()));
   };

@@ -111,7 +111,7 @@ FailureOr<TensorSource> RowwiseEmitter::emitLayerNorm(LayerNormOp op) {
       reduce(RowReductionKind::Sum, x, [](Expr value) { return value; });
   Func mean = scalar(x, sum.total(own) * scale);
   RowReduction squares = reduce(RowReductionKind::Sum, x, [&](Expr value) {
-    Expr difference = value - mean(own);
+    Expr difference = subtractInOrder(value, mean(own));
     return difference * difference;
   });
   auto epsilon = static_cast<float>(op.getEpsilon().convertToDouble());
@@ -121,8 +121,8 @@ FailureOr<TensorSource> RowwiseEmitter::emitLayerNorm(LayerNormOp op) {
   result.sizes = x.sizes;
   result.load = [=, gamma = *gamma, beta = *beta](ArrayRef<Expr> indices) {
     std::vector<Expr> row = rowsOf(indices);
-    return (x.load(indices) - mean(row)) * inverse(row) *
-               gamma.load(indices.back()) +
+    Expr centred = subtractInOrder(x.load(indices), mean(row));
+    return multiplyInOrder(centred, inverse(row)) * gamma.load(indices.back()) +
            beta.load(indices.back());
   };
   return result;
