@@ -1,0 +1,37 @@
+//===- Evaluator.h - what a module computes, in f64 -------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The oracle of the tests: plain loops, one an operation, written to be read
+// beside the formulas of the dialect's documentation. It evaluates the graph
+// and the fused level, and knows nothing of tiles, schedules or targets. It is
+// slow and is never a way to run a model.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_REFERENCE_EVALUATOR_H
+#define ATTN_REFERENCE_EVALUATOR_H
+
+#include "attn/Dialect/IR/Attn.h"
+#include "attn/Reference/Tensor.h"
+
+#include <functional>
+
+namespace attn {
+
+struct EvaluatorOptions {
+  /// Reads a weight with the recipe `source`. The evaluator makes the others
+  /// (`value`, `concat`, `pack`) itself. Without it, such a weight is an error.
+  std::function<llvm::Expected<Tensor>(WeightOp)> readSource;
+};
+
+/// Evaluates the one public function of a module. An error names the operation
+/// and where it stands; wrong inputs are all named.
+llvm::Expected<llvm::SmallVector<Tensor>>
+evaluate(mlir::ModuleOp module, llvm::ArrayRef<Tensor> inputs,
+         const EvaluatorOptions &options = {});
+
+} // namespace attn
+
+#endif // ATTN_REFERENCE_EVALUATOR_H

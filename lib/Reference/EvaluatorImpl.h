@@ -1,0 +1,95 @@
+//===- EvaluatorImpl.h - the evaluator's parts ------------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Each file evaluates one family of operations: `evaluateX` returns the results
+// of an operation of its family, or nothing for one of another.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_REFERENCE_EVALUATORIMPL_H
+#define ATTN_LIB_REFERENCE_EVALUATORIMPL_H
+
+#include "Formula.h"
+
+#include "attn/Reference/Evaluator.h"
+
+#include <optional>
+
+namespace attn::reference {
+
+using Results = llvm::SmallVector<Tensor>;
+/// The operands of an operation, in its order.
+using Operands = llvm::ArrayRef<TensorRef>;
+
+/// Results, an error, or nothing: not an operation of this family.
+using FamilyResult = std::optional<llvm::Expected<Results>>;
+
+/// scores, mask, bias, softmax, mix, split_heads, merge_heads.
+FamilyResult evaluateAttentionOp(mlir::Operation *op, Operands operands);
+/// linear, norms, activations, embeddings, positions, pooling, pack.
+FamilyResult evaluateLayerOp(mlir::Operation *op, Operands operands);
+/// attn.attention, attn.fused_linear.
+FamilyResult evaluateFusedOp(mlir::Operation *op, Operands operands);
+/// Upstream's tensor dialect.
+FamilyResult evaluateTensorOp(mlir::Operation *op, Operands operands);
+/// arith and math, on scalars and element by element on tensors; constants.
+FamilyResult evaluateElementwiseOp(mlir::Operation *op, Operands operands);
+/// linalg's structured operations.
+FamilyResult evaluateLinalgOp(mlir::Operation *op, Operands operands);
+
+/// The data of a weight, by its recipe.
+llvm::Expected<Tensor> evaluateWeight(WeightOp weight,
+                                      const EvaluatorOptions &options);
+
+/// Softmax of a row of scores into weights; returns the log-sum-exp. A score
+/// of -inf has weight exactly 0, a row of them has an lse of -inf.
+double softmaxRow(llvm::ArrayRef<double> scores,
+                  llvm::MutableArrayRef<double> weights);
+
+/// Layer norm of a row, in place.
+void layerNormRow(llvm::MutableArrayRef<double> row, const Tensor &gamma,
+                  const Tensor &beta, double epsilon);
+
+/// The weight of a linear layer as panels, see attn.pack.
+Tensor packWeight(const Tensor &weight, int64_t panel);
+
+/// A tensor of four dimensions in a layout, as (batch, head, sequence,
+/// channel).
+template <typename T> class HeadView {
+public:
+  HeadView(T &tensor, Layout layout)
+      : tensor(tensor), headDim(attn::headDim(layout)),
+        sequenceDim(attn::sequenceDim(layout)) {
+    strides[2] = tensor.size(3);
+    strides[1] = strides[2] * tensor.size(2);
+    strides[0] = strides[1] * tensor.size(1);
+  }
+  int64_t batches() const { return tensor.size(0); }
+  int64_t heads() const { return tensor.size(headDim); }
+  int64_t length() const { return tensor.size(sequenceDim); }
+  int64_t channels() const { return tensor.size(3); }
+  auto &operator()(int64_t b, int64_t h, int64_t s, int64_t d) const {
+    return tensor.numbers[b * strides[0] + h * strides[headDim] +
+                          s * strides[sequenceDim] + d];
+  }
+
+private:
+  T &tensor;
+  unsigned headDim, sequenceDim;
+  int64_t strides[3];
+};
+template <typename T> HeadView(T &, Layout) -> HeadView<T>;
+
+/// The shape of a head-split tensor in a layout.
+inline llvm::SmallVector<int64_t, 4> headShape(Layout layout, int64_t batches,
+                                               int64_t heads, int64_t length,
+                                               int64_t channels) {
+  if (layout == Layout::BSHD)
+    return {batches, length, heads, channels};
+  return {batches, heads, length, channels};
+}
+
+} // namespace attn::reference
+
+#endif // ATTN_LIB_REFERENCE_EVALUATORIMPL_H

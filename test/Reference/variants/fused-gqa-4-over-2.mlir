@@ -1,0 +1,14 @@
+// Fused: two query heads share a key and value head.
+//
+// RUN: attn-run %s --case %data/variants/gqa-4-over-2.npz --reference-only --tolerance=1e-12
+
+func.func @main(
+    %q: tensor<?x4x?x4xf64> {attn.name = "q"},
+    %k: tensor<?x2x?x4xf64> {attn.name = "k"},
+    %v: tensor<?x2x?x4xf64> {attn.name = "v"})
+    -> (tensor<?x4x?x4xf64> {attn.name = "o"}, tensor<?x4x?xf64> {attn.name = "lse"}) {
+  %scale = arith.constant 0.5 : f64
+  %o, %lse = attn.attention %q, %k, %v scale(%scale : f64) layout(bhsd)
+  : tensor<?x4x?x4xf64>, tensor<?x2x?x4xf64>, tensor<?x2x?x4xf64> -> tensor<?x4x?x4xf64>, tensor<?x4x?xf64>
+  return %o, %lse : tensor<?x4x?x4xf64>, tensor<?x4x?xf64>
+}

@@ -1,0 +1,21 @@
+// Fused: a number of keys for each batch row.
+//
+// RUN: attn-run %s --case %data/variants/mask-key-lengths.npz --reference-only --tolerance=1e-12
+
+func.func @main(
+    %q: tensor<?x3x?x4xf64> {attn.name = "q"},
+    %k: tensor<?x3x?x4xf64> {attn.name = "k"},
+    %v: tensor<?x3x?x4xf64> {attn.name = "v"},
+    %key_lengths: tensor<?xi64> {attn.name = "key_lengths"})
+    -> (tensor<?x3x?x4xf64> {attn.name = "o"}, tensor<?x3x?xf64> {attn.name = "lse"}) {
+  %scale = arith.constant 0.5 : f64
+  %o, %lse = attn.attention %q, %k, %v scale(%scale : f64) capture(%key_lengths : tensor<?xi64>) layout(bhsd)
+  mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %key_lengths_in: tensor<?xi64>):
+    %0 = tensor.extract %key_lengths_in[%b] : tensor<?xi64>
+    %1 = arith.index_cast %0 : i64 to index
+    %visible = arith.cmpi slt, %j, %1 : index
+    attn.yield %visible : i1
+  } : tensor<?x3x?x4xf64>, tensor<?x3x?x4xf64>, tensor<?x3x?x4xf64> -> tensor<?x3x?x4xf64>, tensor<?x3x?xf64>
+  return %o, %lse : tensor<?x3x?x4xf64>, tensor<?x3x?xf64>
+}

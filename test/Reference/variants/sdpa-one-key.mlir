@@ -1,0 +1,14 @@
+// One key: the result is its value.
+//
+// RUN: attn-run %s --case %data/variants/sdpa-one-key.npz --reference-only --tolerance=1e-12
+
+func.func @main(
+    %q: tensor<?x1x?x4xf64> {attn.name = "q"},
+    %k: tensor<?x1x?x4xf64> {attn.name = "k"},
+    %v: tensor<?x1x?x4xf64> {attn.name = "v"})
+    -> (tensor<?x1x?x4xf64> {attn.name = "o"}, tensor<?x1x?x?xf64> {attn.name = "p"}, tensor<?x1x?xf64> {attn.name = "lse"}) {
+  %s0 = attn.scores %q, %k layout(bhsd) : tensor<?x1x?x4xf64>, tensor<?x1x?x4xf64> -> tensor<?x1x?x?xf64>
+  %p, %lse = attn.softmax %s0 : tensor<?x1x?x?xf64> -> tensor<?x1x?x?xf64>, tensor<?x1x?xf64>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<?x1x?x?xf64>, tensor<?x1x?x4xf64> -> tensor<?x1x?x4xf64>
+  return %o, %p, %lse : tensor<?x1x?x4xf64>, tensor<?x1x?x?xf64>, tensor<?x1x?xf64>
+}

@@ -1,0 +1,14 @@
+// The worked textbook example.
+//
+// RUN: attn-run %s --case %data/variants/sdpa-worked-3x2.npz --reference-only --tolerance=1e-12
+
+func.func @main(
+    %q: tensor<?x1x?x2xf64> {attn.name = "q"},
+    %k: tensor<?x1x?x2xf64> {attn.name = "k"},
+    %v: tensor<?x1x?x2xf64> {attn.name = "v"})
+    -> (tensor<?x1x?x2xf64> {attn.name = "o"}, tensor<?x1x?x?xf64> {attn.name = "p"}, tensor<?x1x?xf64> {attn.name = "lse"}) {
+  %s0 = attn.scores %q, %k layout(bhsd) : tensor<?x1x?x2xf64>, tensor<?x1x?x2xf64> -> tensor<?x1x?x?xf64>
+  %p, %lse = attn.softmax %s0 : tensor<?x1x?x?xf64> -> tensor<?x1x?x?xf64>, tensor<?x1x?xf64>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<?x1x?x?xf64>, tensor<?x1x?x2xf64> -> tensor<?x1x?x2xf64>
+  return %o, %p, %lse : tensor<?x1x?x2xf64>, tensor<?x1x?x?xf64>, tensor<?x1x?xf64>
+}

@@ -1,0 +1,10 @@
+// Sinusoidal positions, halves: added to zeros.
+//
+// RUN: attn-run %s --case %data/variants/sinusoid-halves.npz --reference-only --tolerance=1e-12
+
+func.func @main() -> (tensor<12x8xf64> {attn.name = "table"}) {
+  %zeros = arith.constant dense<0.0> : tensor<1x12x8xf64>
+  %0 = attn.sinusoidal %zeros<halves> : tensor<1x12x8xf64>
+  %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<1x12x8xf64> into tensor<12x8xf64>
+  return %1 : tensor<12x8xf64>
+}

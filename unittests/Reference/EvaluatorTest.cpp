@@ -1,0 +1,341 @@
+//===- EvaluatorTest.cpp - edges and messages of the evaluator --*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "TestModel.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+class Evaluator : public testing::Test {
+protected:
+  Evaluator() { loadDialects(context); }
+
+  OwningOpRef<ModuleOp> parse(StringRef text) {
+    return parseSourceString<ModuleOp>(text, &context, "model.mlir");
+  }
+
+  /// The one result of a function on inputs.
+  Tensor run(StringRef text, ArrayRef<Tensor> inputs,
+             const EvaluatorOptions &options = {}) {
+    OwningOpRef<ModuleOp> module = parse(text);
+    if (!module) {
+      ADD_FAILURE() << "cannot parse";
+      return {};
+    }
+    auto results = evaluate(*module, inputs, options);
+    if (!results) {
+      ADD_FAILURE() << llvm::toString(results.takeError());
+      return {};
+    }
+    return results->front();
+  }
+
+  /// The error of a function on inputs.
+  std::string error(StringRef text, ArrayRef<Tensor> inputs) {
+    OwningOpRef<ModuleOp> module = parse(text);
+    if (!module)
+      return "cannot parse";
+    auto results = evaluate(*module, inputs);
+    return results ? "no error" : llvm::toString(results.takeError());
+  }
+
+  MLIRContext context;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Edges
+//===----------------------------------------------------------------------===//
+
+static constexpr char causalFused[] = R"mlir(
+  func.func @main(%q: tensor<?x?x1x1xf32>, %k: tensor<?x?x1x1xf32>, %v: tensor<?x?x1x1xf32>)
+      -> (tensor<?x?x1x1xf32>, tensor<?x1x?xf32>) {
+    %c = arith.constant 1.0 : f32
+    %o, %lse = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) mask {
+    ^bb0(%b: index, %h: index, %i: index, %j: index):
+      %0 = arith.cmpi ule, %j, %i : index
+      attn.yield %0 : i1
+    } : tensor<?x?x1x1xf32>, tensor<?x?x1x1xf32>, tensor<?x?x1x1xf32> -> tensor<?x?x1x1xf32>, tensor<?x1x?xf32>
+    return %o, %lse : tensor<?x?x1x1xf32>, tensor<?x1x?xf32>
+  }
+)mlir";
+
+static constexpr char causalGraph[] = R"mlir(
+  func.func @main(%q: tensor<?x?x1x1xf32>, %k: tensor<?x?x1x1xf32>, %v: tensor<?x?x1x1xf32>) -> tensor<?x?x1x1xf32> {
+    %c = arith.constant 1.0 : f32
+    %s = attn.scores %q, %k scale(%c : f32) layout(bshd) : tensor<?x?x1x1xf32>, tensor<?x?x1x1xf32> -> tensor<?x1x?x?xf32>
+    %m = attn.mask %s by causal<top_left> : tensor<?x1x?x?xf32>
+    %p = attn.softmax %m : tensor<?x1x?x?xf32> -> tensor<?x1x?x?xf32>
+    %o = attn.mix %p, %v layout(bshd) : tensor<?x1x?x?xf32>, tensor<?x?x1x1xf32> -> tensor<?x?x1x1xf32>
+    return %o : tensor<?x?x1x1xf32>
+  }
+)mlir";
+
+TEST_F(Evaluator, hiddenNansChangeNothing) {
+  Tensor q = numbers({1, 2, 1, 1}, {1, 1});
+  Tensor k = numbers({1, 3, 1, 1}, {1, 2, NAN});
+  Tensor v = numbers({1, 3, 1, 1}, {5, 7, INFINITY});
+  for (const char *text : {causalFused, causalGraph}) {
+    Tensor o = run(text, {q, k, v});
+    EXPECT_EQ(o.numbers[0], 5.0);
+    EXPECT_NEAR(o.numbers[1], (5 + 7 * std::exp(1)) / (1 + std::exp(1)), 1e-15);
+  }
+}
+
+TEST_F(Evaluator, visibleNanMakesItsRowNan) {
+  Tensor q = numbers({1, 2, 1, 1}, {1, 1});
+  Tensor k = numbers({1, 2, 1, 1}, {1, NAN});
+  Tensor v = numbers({1, 2, 1, 1}, {5, 7});
+  for (const char *text : {causalFused, causalGraph}) {
+    Tensor o = run(text, {q, k, v});
+    EXPECT_EQ(o.numbers[0], 5.0);
+    EXPECT_TRUE(std::isnan(o.numbers[1]));
+  }
+}
+
+TEST_F(Evaluator, weightOfZeroSkipsItsValue) {
+  // exp(-1000) is 0 in f64.
+  Tensor q = numbers({1, 2, 1, 1}, {1, 1});
+  Tensor k = numbers({1, 2, 1, 1}, {0, -1000});
+  Tensor v = numbers({1, 2, 1, 1}, {5, NAN});
+  for (const char *text : {causalFused, causalGraph})
+    EXPECT_EQ(run(text, {q, k, v}).numbers[1], 5.0);
+}
+
+TEST_F(Evaluator, rowThatSeesNothingIsZero) {
+  Tensor o = run(R"mlir(
+    func.func @main(%s: tensor<1x2xf32>) -> (tensor<1xf32>) {
+      %p, %lse = attn.softmax %s : tensor<1x2xf32> -> tensor<1x2xf32>, tensor<1xf32>
+      return %lse : tensor<1xf32>
+    })mlir",
+                 {numbers({1, 2}, {-INFINITY, -INFINITY})});
+  EXPECT_EQ(o.numbers[0], -INFINITY);
+}
+
+TEST_F(Evaluator, poolSkipsHiddenNans) {
+  Tensor y = run(
+      R"mlir(
+    func.func @main(%x: tensor<2x2x1xf32>, %m: tensor<2x2xi64>) -> tensor<2x1xf32> {
+      %0 = attn.pool %x mask(%m : tensor<2x2xi64>)<mean> : tensor<2x2x1xf32> -> tensor<2x1xf32>
+      return %0 : tensor<2x1xf32>
+    })mlir",
+      {numbers({2, 2, 1}, {3, NAN, NAN, NAN}), integers({2, 2}, {1, 0, 0, 0})});
+  EXPECT_EQ(y.numbers, (std::vector<double>{3, 0}));
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+TEST_F(Evaluator, packedWeightsOfAKernelGiveTheSameAsPlain) {
+  std::string head = R"mlir(
+    attn.weight @a value<dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>> : tensor<3x2xf32>
+    attn.weight @b value<dense<[[7.0, 8.0]]> : tensor<1x2xf32>> : tensor<1x2xf32>
+    attn.weight @ab concat<[@a, @b], axis = 0> : tensor<4x2xf32>
+    attn.weight @panels pack<@ab, panel = 3> : tensor<2x2x3xf32>
+    attn.kernel @linear_0(%x: tensor<?x2xf32>, %w: tensor<2x2x3xf32>, %r: tensor<4xf32>) -> tensor<?x4xf32> {
+      %y = attn.fused_linear %x, %w capture(%r : tensor<4xf32>) epilogue {
+      ^bb0(%acc: f32, %m: index, %n: index, %bias: tensor<4xf32>):
+        %0 = tensor.extract %bias[%n] : tensor<4xf32>
+        %1 = arith.addf %acc, %0 : f32
+        %2 = attn.relu %1 : f32
+        attn.yield %2 : f32
+      } layer_norm(%r, %r : tensor<4xf32>, tensor<4xf32>) epsilon(0.5) : tensor<?x2xf32>, tensor<2x2x3xf32> -> tensor<?x4xf32>
+      attn.yield %y : tensor<?x4xf32>
+    }
+    attn.dim @rows range(1, 8)
+  )mlir";
+  Tensor x = numbers({2, 2}, {1, -1, 0.5, 2}), r = numbers({4}, {1, 2, 3, 4});
+  Tensor fused = run(head + R"mlir(
+    func.func @main(%x: tensor<?x2xf32> {attn.dims = ["rows", ""]}, %r: tensor<4xf32>) -> tensor<?x4xf32> {
+      %w = attn.weight_ref @panels : tensor<2x2x3xf32>
+      %rows = attn.dim_size @rows
+      %init = tensor.empty(%rows) : tensor<?x4xf32>
+      %y = attn.call @linear_0 ins(%x, %w, %r : tensor<?x2xf32>, tensor<2x2x3xf32>, tensor<4xf32>) outs(%init : tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %y : tensor<?x4xf32>
+    })mlir",
+                     {x, r});
+  Tensor graph = run(head + R"mlir(
+    func.func @main(%x: tensor<?x2xf32>, %r: tensor<4xf32>) -> tensor<?x4xf32> {
+      %w = attn.weight_ref @ab : tensor<4x2xf32>
+      %0 = attn.linear %x, %w bias(%r) : tensor<?x2xf32>, tensor<4x2xf32>, tensor<4xf32> -> tensor<?x4xf32>
+      %1 = attn.relu %0 : tensor<?x4xf32>
+      %2 = attn.layer_norm %1, %r, %r epsilon(0.5) : tensor<?x4xf32>, tensor<4xf32>, tensor<4xf32>
+      return %2 : tensor<?x4xf32>
+    })mlir",
+                     {x, r});
+  expectNear(fused, graph, 1e-15, "fused");
+  // Row 0: 1 - 2 + 1 = 0, 3 - 4 + 2 = 1, 5 - 6 + 3 = 2, 7 - 8 + 4 = 3.
+  double deviation = std::sqrt(1.25 + 0.5);
+  EXPECT_NEAR(graph.numbers[0], -1.5 / deviation * 1 + 1, 1e-15);
+  EXPECT_NEAR(graph.numbers[3], 1.5 / deviation * 4 + 4, 1e-15);
+}
+
+TEST_F(Evaluator, upstreamOperations) {
+  Tensor y = run(R"mlir(
+    #id = affine_map<(i, j) -> (i, j)>
+    #row = affine_map<(i, j) -> (i)>
+    func.func @main(%x: tensor<2x3xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %zero = arith.constant 0.0 : f32
+      %half = arith.constant dense<0.5> : tensor<3x2xf32>
+      %e = tensor.empty() : tensor<3x2xf32>
+      %t = linalg.transpose ins(%x : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) permutation = [1, 0]
+      %h = arith.mulf %t, %half : tensor<3x2xf32>
+      %n = tensor.dim %h, %c0 : tensor<3x2xf32>
+      %s = tensor.extract_slice %h[%c1, 0] [2, 2] [1, 1] : tensor<3x2xf32> to tensor<2x2xf32>
+      %e2 = tensor.empty() : tensor<2xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e2 : tensor<2xf32>) -> tensor<2xf32>
+      %g = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+          ins(%s : tensor<2x2xf32>) outs(%f : tensor<2xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %i = linalg.index 1 : index
+        %i64 = arith.index_cast %i : index to i64
+        %fi = arith.sitofp %i64 : i64 to f32
+        %0 = arith.addf %a, %b : f32
+        %1 = arith.addf %0, %fi : f32
+        linalg.yield %1 : f32
+      } -> tensor<2xf32>
+      %r = tensor.concat dim(0) %g, %f : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+      %c = tensor.cast %r : tensor<4xf32> to tensor<?xf32>
+      return %c : tensor<?xf32>
+    })mlir",
+                 {numbers({2, 3}, {1, 2, 3, 4, 5, 6})});
+  // Columns 1 and 2, halved and summed, plus 0 + 1 of the index.
+  EXPECT_EQ(y.numbers, (std::vector<double>{4.5, 5.5, 0, 0}));
+}
+
+TEST_F(Evaluator, integersWrapToTheirType) {
+  Tensor y = run(R"mlir(
+    func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
+      %0 = arith.trunci %x : tensor<2xi64> to tensor<2xi8>
+      %1 = arith.extsi %0 : tensor<2xi8> to tensor<2xi64>
+      %2 = arith.extui %0 : tensor<2xi8> to tensor<2xi64>
+      %3 = arith.addi %1, %2 : tensor<2xi64>
+      return %3 : tensor<2xi64>
+    })mlir",
+                 {integers({2}, {200, 100})});
+  EXPECT_EQ(y.integers, (std::vector<int64_t>{-56 + 200, 200}));
+}
+
+TEST_F(Evaluator, readsSourcesThroughTheCallback) {
+  EvaluatorOptions options;
+  options.readSource = [](WeightOp weight) -> llvm::Expected<Tensor> {
+    EXPECT_EQ(cast<SourceAttr>(weight.getRecipe()).getTensor(), "w");
+    return numbers({2}, {1, 2});
+  };
+  Tensor y = run(R"mlir(
+    attn.weight @w source<"a.safetensors", "w"> : tensor<2xf32>
+    func.func @main() -> tensor<2xf32> {
+      %w = attn.weight_ref @w : tensor<2xf32>
+      return %w : tensor<2xf32>
+    })mlir",
+                 {}, options);
+  EXPECT_EQ(y.numbers, (std::vector<double>{1, 2}));
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+static constexpr char twoInputs[] = R"mlir(
+  attn.dim @n range(1, 4)
+  func.func @main(%x: tensor<?x2xf32> {attn.dims = ["n", ""]}, %y: tensor<?xi64> {attn.dims = ["n"]}) -> tensor<?x2xf32> {
+    return %x : tensor<?x2xf32>
+  }
+)mlir";
+
+TEST_F(Evaluator, saysWhatIsWrongWithInputs) {
+  Tensor x = numbers({3, 2}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(error(twoInputs, {x}), "\"model.mlir\":3:3: 'func.func' expected 2 "
+                                   "inputs, got 1");
+  EXPECT_EQ(
+      error(twoInputs, {numbers({1, 3}, {1, 2, 3}), x}),
+      "\"model.mlir\":3:3: 'func.func' input 0: expected shape (?, 2), got "
+      "(1, 3); input 1: expected shape (?), got (3, 2)");
+  EXPECT_EQ(error(twoInputs, {x, numbers({3}, {1, 2, 3})}),
+            "\"model.mlir\":3:3: 'func.func' input 1: expected elements of "
+            "another kind");
+  EXPECT_EQ(
+      error(twoInputs, {x, integers({2}, {1, 2})}),
+      "\"model.mlir\":3:3: 'func.func' input 1: expected n = 3 (because an "
+      "input before has that), got 2");
+  EXPECT_EQ(
+      error(twoInputs, {Tensor::zeros(Tensor::Kind::F64, {5, 2}),
+                        Tensor::zeros(Tensor::Kind::I64, {5})}),
+      "\"model.mlir\":3:3: 'func.func' input 0: expected n in the range 1 "
+      "to 4, got 5; input 1: expected n in the range 1 to 4, got 5");
+}
+
+TEST_F(Evaluator, saysWhichModuleItWants) {
+  EXPECT_EQ(
+      error("module { func.func private @f() { return } }", {}),
+      "\"model.mlir\":1:1: 'builtin.module' expected one public function, "
+      "got none");
+  EXPECT_EQ(error("func.func @f() { return }\nfunc.func @g() { return }", {}),
+            "\"model.mlir\":2:1: 'func.func' expected one public function, got "
+            "this one and @f");
+}
+
+TEST_F(Evaluator, saysWhatItDoesNotEvaluate) {
+  EXPECT_EQ(
+      error(R"mlir(func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %m = attn.tile_fill 0.0 : !attn.tile<4xf32>
+  return %x : tensor<4xf32>
+})mlir",
+            {numbers({4}, {1, 2, 3, 4})}),
+      "\"model.mlir\":2:8: 'attn.tile_fill' is not evaluated: expected the "
+      "graph "
+      "or the fused level, with operations of attn, arith, math, tensor and "
+      "linalg on tensors");
+  EXPECT_EQ(error(R"mlir(
+attn.weight @w source<"a.safetensors", "w"> : tensor<2xf32>
+func.func @main() -> tensor<2xf32> {
+  %w = attn.weight_ref @w : tensor<2xf32>
+  return %w : tensor<2xf32>
+})mlir",
+                  {}),
+            "\"model.mlir\":2:1: 'attn.weight' expected a way to read files "
+            "(because the weight comes from one), got none");
+}
+
+TEST_F(Evaluator, refusesIdsAndIndicesOutOfRange) {
+  constexpr char embedding[] =
+      R"mlir(func.func @main(%i: tensor<2xi64>, %t: tensor<3x1xf32>) -> tensor<2x1xf32> {
+  %0 = attn.embedding %i, %t : tensor<2xi64>, tensor<3x1xf32> -> tensor<2x1xf32>
+  return %0 : tensor<2x1xf32>
+})mlir";
+  EXPECT_EQ(
+      error(embedding, {integers({2}, {0, 3}), numbers({3, 1}, {1, 2, 3})}),
+      "\"model.mlir\":2:8: 'attn.embedding' expected 0 <= id < 3 (because "
+      "the table has that many rows), got 3 at element 1");
+  constexpr char check[] = R"mlir(func.func @main(%i: tensor<2xi64>) {
+  attn.check_ids %i below(3) name("ids") : tensor<2xi64>
+  return
+})mlir";
+  EXPECT_EQ(error(check, {integers({2}, {-1, 3})}),
+            "\"model.mlir\":2:3: 'attn.check_ids' expected 0 <= id < 3 in ids, "
+            "got -1 at element 0");
+  constexpr char region[] =
+      R"mlir(func.func @main(%x: tensor<1x2xf32>, %w: tensor<1x2xf32>, %t: tensor<1xf32>) -> tensor<1x1xf32> {
+  %0 = attn.fused_linear %x, %w capture(%t : tensor<1xf32>) epilogue {
+  ^bb0(%acc: f32, %m: index, %n: index, %b: tensor<1xf32>):
+    %c1 = arith.constant 1 : index
+    %1 = arith.addi %n, %c1 : index
+    %2 = tensor.extract %b[%1] : tensor<1xf32>
+    attn.yield %2 : f32
+  } : tensor<1x2xf32>, tensor<1x2xf32> -> tensor<1x1xf32>
+  return %0 : tensor<1x1xf32>
+})mlir";
+  EXPECT_EQ(error(region, {numbers({1, 2}, {1, 2}), numbers({1, 2}, {1, 2}),
+                           numbers({1}, {1})}),
+            "\"model.mlir\":6:10: 'tensor.extract' expected indices inside a "
+            "tensor of shape (1), got (1)");
+}
