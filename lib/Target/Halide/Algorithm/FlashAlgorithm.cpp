@@ -462,14 +462,19 @@ static Expr powerOfTwo(Expr x) {
 LogicalResult FlashBuilder::buildUpdate(FlashStage &stage,
                                         ExprEmitter &inside) {
   FlashLoop &loop = stage.loop;
-  int step = *getConstantIntValue(scf::ForOp(loop.loop).getStep());
+  scf::ForOp forOp = loop.loop;
+  FailureOr<Expr> begin = values.get(forOp.getLowerBound());
+  FailureOr<Expr> end = values.get(forOp.getUpperBound());
+  FailureOr<Expr> step = values.get(forOp.getStep());
+  if (failed(begin) || failed(end) || failed(step))
+    return failure();
   const TensorSource *source = inside.getTensor(loop.key.getTensor());
-  // No loop can run more often than this; the exact number is the `where`.
-  Expr tiles = (source->sizes[loop.key.getDims()[0]] + (step - 1)) / step;
+  // No loop can run more often than this; the exact range is the `where`.
+  Expr tiles = (source->sizes[loop.key.getDims()[0]] + *step - 1) / *step;
   int columns = static_cast<int>(out.columns);
   RDom r(0, columns, 0, static_cast<int>(out.blocks()) + 1, 0, tiles,
          "r" + std::to_string(stage.update));
-  r.where(r.z < stage.span(at({2})));
+  r.where(*begin + r.z * *step < *end);
   stage.column = r.x;
   stage.block = r.y;
   stage.tile = r.z;
@@ -517,36 +522,14 @@ LogicalResult FlashBuilder::buildStage(FlashLoop &loop) {
   stage.update = static_cast<int>(out.stages.size());
   ExprEmitter inside = values;
   scf::ForOp forOp = loop.loop;
-  if (!values.getTensor(loop.key.getTensor()) ||
-      !values.getTensor(loop.value.getTensor()))
-    return forOp.emitOpError(
-        "not supported by the Halide target: key and value "
-        "tiles must come from arguments of the kernel");
-  std::optional<int64_t> step = getConstantIntValue(forOp.getStep());
-  if (!step || *step < 1 || !llvm::isInt<31>(*step))
-    return forOp.emitOpError("expected a constant step above 0");
   FailureOr<Expr> begin = values.get(forOp.getLowerBound());
-  FailureOr<Expr> end = values.get(forOp.getUpperBound());
-  if (failed(begin) || failed(end))
+  FailureOr<Expr> step = values.get(forOp.getStep());
+  if (failed(begin) || failed(step))
     return failure();
-  // Bounds of masks are long expressions. As values of their own they are
-  // computed once, and Halide's simplifier sees a name.
-  int size = static_cast<int>(*step);
-  Expr number = (Halide::max(*end - *begin, 0) + (size - 1)) / size;
-  stage.span = Func("span" + std::to_string(stage.update));
-  stage.span(vars({out.part})) =
-      Halide::select(out.part == 0, *begin, out.part == 1, *end, number);
-  // A promise to Halide's bounds inference, which knows nothing of the values;
-  // a loop that runs begins inside the keys.
-  Expr keyCount =
-      values.getTensor(loop.key.getTensor())->sizes[loop.key.getDims()[0]];
-  Expr first =
-      Halide::Internal::is_const(*begin)
-          ? *begin
-          : Halide::unsafe_promise_clamped(stage.span(at({0})), 0, keyCount);
-  inside.bind(forOp.getInductionVar(), first + out.t * size);
-  if (!forOp.getUpperBound().getDefiningOp<arith::ConstantOp>())
-    inside.bind(forOp.getUpperBound(), stage.span(at({1})));
+  std::optional<int64_t> stepValue = Halide::Internal::as_const_int(*step);
+  if (!stepValue || *stepValue < 1)
+    return forOp.emitOpError("expected a constant step above 0");
+  inside.bind(forOp.getInductionVar(), *begin + out.t * *step);
   if (failed(validKeys(stage, inside)) || failed(buildScores(stage, inside)) ||
       failed(buildVisible(stage, inside)))
     return failure();

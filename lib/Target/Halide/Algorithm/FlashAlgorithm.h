@@ -44,9 +44,6 @@ struct FlashStage {
   int64_t keys = 0;  ///< Keys a tile.
   int update = 0;    ///< Number of the update definition of X.
 
-  /// The loop's bounds, computed once a query tile: span(part, counters...) is
-  /// 0: first key, 1: end, 2: number of tiles.
-  Halide::Func span;
   Halide::Func scores;  ///< S(q, kk, t, counters...), a reduction over d.
   Halide::Func visible; ///< S after score regions and masks.
   Halide::Func tileMax; ///< Maximum of the tile.
@@ -70,7 +67,7 @@ struct FlashAlgorithm {
   int64_t blocks() const { return (valueSize + columns - 1) / columns; }
 
   Halide::Var q{"q"}, kk{"kk"}, t{"t"}, d{"d"}, di{"di"}, dg{"dg"}, qv{"qv"},
-      qg{"qg"}, lane{"lane"}, part{"part"};
+      qg{"qg"}, lane{"lane"};
   std::vector<Halide::Var> counters; ///< Of the scf.forall, in order.
   unsigned tileCounter = 0;          ///< Which of them numbers query tiles.
 

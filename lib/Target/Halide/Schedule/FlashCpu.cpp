@@ -43,9 +43,9 @@ using Halide::Var;
 /// Keys whose exponentials are computed together: 4 chains of dependent FMAs on
 /// 2 ports of latency 4, for one vector of queries, fit 16 registers.
 static constexpr int expUnroll = 4;
-/// Multiply-adds in the body of a reduction over d or over keys: enough to
-/// amortise the loop counter. More measured nothing and costs compile time.
-static constexpr int reductionBody = 48;
+/// Steps of the reductions over d and over keys that are unrolled: amortises
+/// the loop counter; more measured nothing.
+static constexpr int reductionUnroll = 4;
 
 namespace {
 struct FlashCpuSchedule {
@@ -75,11 +75,6 @@ private:
   /// Vectors over the queries of a tile. The bound is what makes them whole.
   void vectorizeRows(Func func) {
     func.bound(a.q, 0, rows).vectorize(a.q, lanes).unroll(a.q);
-  }
-  /// Steps of a reduction that are unrolled: a divisor of 4.
-  int reductionUnroll(int scalars) const {
-    int steps = reductionBody / (rows / lanes * scalars);
-    return std::clamp<int>(llvm::bit_floor<uint64_t>(steps), 1, 4);
   }
   template <typename Stage> void vectorizeRowsOf(Stage stage) {
     stage.vectorize(a.q, lanes).unroll(a.q);
@@ -188,11 +183,6 @@ void FlashCpuSchedule::scheduleResult() {
   for (Func func : {a.state, a.inverse, a.query})
     for (const Var &counter : a.counters)
       func.bound_extent(counter, 1);
-  for (FlashStage &stage : a.stages) {
-    for (const Var &counter : a.counters)
-      stage.span.bound_extent(counter, 1);
-    stage.span.compute_at(result, tileLoop).bound(a.part, 0, 3).unroll(a.part);
-  }
   a.inverse.compute_at(result, tileLoop);
   vectorizeRows(a.inverse);
 }
@@ -243,8 +233,8 @@ void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
   Halide::Stage update = stage.scores.update();
   update.reorder(a.q, a.kk, stage.depth).unroll(a.kk);
   vectorizeRowsOf(update);
-  if (int steps = reductionUnroll(keyUnroll); a.headSize % steps == 0)
-    update.unroll(stage.depth, steps);
+  if (a.headSize % reductionUnroll == 0)
+    update.unroll(stage.depth, reductionUnroll);
 }
 
 void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
@@ -301,7 +291,7 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
   vectorizeRows(stage.mix);
   RVar outer("mixOuter"), inner("mixInner");
   Halide::Stage update = stage.mix.update();
-  update.split(stage.mixKey, outer, inner, reductionUnroll(columns))
+  update.split(stage.mixKey, outer, inner, reductionUnroll)
       .reorder(a.q, a.di, inner, outer, a.dg)
       .unroll(a.di)
       .unroll(inner);
