@@ -43,9 +43,9 @@ using Halide::Var;
 /// Keys whose exponentials are computed together: 4 chains of dependent FMAs on
 /// 2 ports of latency 4, for one vector of queries, fit 16 registers.
 static constexpr int expUnroll = 4;
-/// Steps of the reductions over d and over keys that are unrolled: amortises
-/// the loop counter; more measured nothing.
-static constexpr int reductionUnroll = 4;
+/// Multiply-adds in the body of a reduction over d or over keys: enough to
+/// amortise the loop counter. More measured nothing and costs compile time.
+static constexpr int reductionBody = 48;
 
 namespace {
 struct FlashCpuSchedule {
@@ -75,6 +75,11 @@ private:
   /// Vectors over the queries of a tile. The bound is what makes them whole.
   void vectorizeRows(Func func) {
     func.bound(a.q, 0, rows).vectorize(a.q, lanes).unroll(a.q);
+  }
+  /// Steps of a reduction that are unrolled: a divisor of 4.
+  int reductionUnroll(int scalars) const {
+    int steps = reductionBody / (rows / lanes * scalars);
+    return std::clamp<int>(llvm::bit_floor<uint64_t>(steps), 1, 4);
   }
   template <typename Stage> void vectorizeRowsOf(Stage stage) {
     stage.vectorize(a.q, lanes).unroll(a.q);
@@ -233,8 +238,8 @@ void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
   Halide::Stage update = stage.scores.update();
   update.reorder(a.q, a.kk, stage.depth).unroll(a.kk);
   vectorizeRowsOf(update);
-  if (a.headSize % reductionUnroll == 0)
-    update.unroll(stage.depth, reductionUnroll);
+  if (int steps = reductionUnroll(keyUnroll); a.headSize % steps == 0)
+    update.unroll(stage.depth, steps);
 }
 
 void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
@@ -291,7 +296,7 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
   vectorizeRows(stage.mix);
   RVar outer("mixOuter"), inner("mixInner");
   Halide::Stage update = stage.mix.update();
-  update.split(stage.mixKey, outer, inner, reductionUnroll)
+  update.split(stage.mixKey, outer, inner, reductionUnroll(columns))
       .reorder(a.q, a.di, inner, outer, a.dg)
       .unroll(a.di)
       .unroll(inner);
