@@ -15,10 +15,6 @@ include "attn/Dialect/IR/AttnFusedOps.td"
 class Attn_TileOp<string mnemonic, list<Trait> traits = []>
     : Attn_Op<mnemonic, !listconcat(traits, [Pure])>;
 
-defvar Attn_TileLifetime = [{
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target.
-}];
-
 //===----------------------------------------------------------------------===//
 // attn.tile_load, attn.tile_fill
 //===----------------------------------------------------------------------===//
@@ -43,8 +39,8 @@ def Attn_TileLoadOp : Attn_TileOp<"tile_load"> {
     - (C1) There is one index a dimension of `tensor`.
     - (C2) `dims` are two different dimensions of `tensor`.
     - (C3) The element type of `tensor` is a float type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %kt = attn.tile_load %key[%b, %j0, %g, %c0] dims [1, 3] rows(%valid)
         : tensor<?x?x12x32xf32> -> !attn.tile<128x32xf32>
@@ -68,8 +64,8 @@ def Attn_TileFillOp : Attn_TileOp<"tile_fill"> {
 
         result[...] = value
 
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %m = attn.tile_fill 0xFF800000 : !attn.tile<24xf32>
     ```
@@ -104,8 +100,8 @@ def Attn_TileScoresOp : Attn_TileOp<"tile_scores", [AttrSizedOperandSegments, Is
     - (C2) `at` is four indices, and is there if the region is.
     - (C3) Captures are there only if the region is.
     - (C4) The region, if there, has one block with the arguments above and yields one f32.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %s = attn.tile_scores %qt, %kt scale(%c : f32)
         : !attn.tile<24x32xf32>, !attn.tile<128x32xf32> -> !attn.tile<24x128xf32>
@@ -140,8 +136,8 @@ def Attn_TileScoreOp : Attn_TileOp<"tile_score", [AllTypesMatch<["scores", "resu
     - (C2) The region has one block with the arguments s: f32, b, h, i, j and the captures, and
       yields one f32.
     - (C3) `scores` and the result have the same type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %s1 = attn.tile_score %s0 at(%b, %h, %i0, %j0) capture(%cap : f32) {
     ^bb0(%x: f32, %bb: index, %hh: index, %i: index, %j: index, %c: f32):
@@ -182,8 +178,8 @@ def Attn_TileMaskOp : Attn_TileOp<"tile_mask", [AllTypesMatch<["scores", "result
     - (C1) `at` is four indices.
     - (C2) The region has one block with the arguments b, h, i, j and the captures, and yields one i1.
     - (C3) `scores` and the result have the same type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %s1 = attn.tile_mask %s0 at(%b, %h, %i0, %j0) {
     ^bb0(%bb: index, %hh: index, %i: index, %j: index):
@@ -225,8 +221,8 @@ def Attn_TileMaxOp : Attn_TileOp<"tile_max", [AllTypesMatch<["carry", "result"]>
     **Constraints**
     - (C1) R of `scores` and `carry` are equal.
     - (C2) `carry` and the result have the same type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %m1 = attn.tile_max %s, %m0 : !attn.tile<24x128xf32>, !attn.tile<24xf32>
     ```
@@ -254,8 +250,8 @@ def Attn_TileExpOp : Attn_TileOp<"tile_exp", [AllTypesMatch<["scores", "result"]
     **Constraints**
     - (C1) R of `scores` and `maximum` are equal.
     - (C2) `scores` and the result have the same type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %p = attn.tile_exp %s, %m1 scale(1.442695) : !attn.tile<24x128xf32>, !attn.tile<24xf32>
     ```
@@ -285,8 +281,8 @@ def Attn_TileRescaleOp : Attn_TileOp<"tile_rescale", [AllTypesMatch<["input", "r
     **Constraints**
     - (C1) R of `input` and `before` are equal.
     - (C2) `input` and the result have the same type, and so have `before` and `after`.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %l1 = attn.tile_rescale %l0 from %m0 to %m1 scale(1.442695) : !attn.tile<24xf32>, !attn.tile<24xf32>
     ```
@@ -316,8 +312,8 @@ def Attn_TileSumOp : Attn_TileOp<"tile_sum", [AllTypesMatch<["carry", "result"]>
     **Constraints**
     - (C1) R of `weights` and `carry` are equal.
     - (C2) `carry` and the result have the same type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %l2 = attn.tile_sum %p, %l1 : !attn.tile<24x128xf32>, !attn.tile<24xf32>
     ```
@@ -355,8 +351,8 @@ def Attn_TileMixOp : Attn_TileOp<"tile_mix", [AllTypesMatch<["carry", "result"]>
     - (C3) Captures are there only if the region is.
     - (C4) The region, if there, has one block with the arguments above and yields one f32.
     - (C5) `carry` and the result have the same type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %a2 = attn.tile_mix %p, %vt, %a1
         : !attn.tile<24x128xf32>, !attn.tile<128x32xf32>, !attn.tile<24x32xf32>
@@ -398,8 +394,8 @@ def Attn_TileFinishOp : Attn_TileOp<"tile_finish", [AllTypesMatch<["sum", "maxim
       the same in both and at most R.
     - (C3) The element types of result and `lse` are float types.
     - (C4) `sum` and `maximum` have the same type.
-  }] # Attn_TileLifetime # [{
-    Example:
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
     ```mlir
     %o = attn.tile_finish %a, %l, %m rows(%rows) scale(1.442695)
         : !attn.tile<24x32xf32>, !attn.tile<24xf32> -> tensor<?x32xf32>
