@@ -23,13 +23,10 @@ static llvm::Expected<Tensor> evaluateConstant(arith::ConstantOp op) {
   }
   if (auto number = dyn_cast<FloatAttr>(op.getValue()))
     return Tensor::scalar(kind, {number.getValueAsDouble(), 0});
-  if (auto integer = dyn_cast<IntegerAttr>(op.getValue())) {
-    const APInt &bits = integer.getValue();
-    return Tensor::scalar(kind, {0.0, kind == Tensor::Kind::Bool
-                                          ? int64_t(bits.getZExtValue())
-                                          : bits.getSExtValue()});
-  }
-  return makeError(op, "expected a constant of numbers");
+  const APInt &bits = cast<IntegerAttr>(op.getValue()).getValue();
+  return Tensor::scalar(kind, {0.0, kind == Tensor::Kind::Bool
+                                        ? int64_t(bits.getZExtValue())
+                                        : bits.getSExtValue()});
 }
 
 /// A scalar operand (the condition of a select) goes with every element.

@@ -63,13 +63,19 @@ llvm::Error Formula::add(Operation &op) {
       return llvm::Error::success();
     }
   }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    llvm::Expected<Tensor> tensor =
+        tensorOf(cast<ElementsAttr>(constant.getValue()));
+    if (!tensor)
+      return makeError(&op, llvm::toString(tensor.takeError()));
+    tensors[constant] = std::make_shared<Tensor>(std::move(*tensor));
+    return llvm::Error::success();
+  }
   Step step{&op, {}, 0, nullptr, nullptr};
   ValueRange operands = op.getOperands();
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    auto tensor = tensors.find(extract.getTensor());
-    if (tensor == tensors.end())
-      return makeError(&op, "expected a tensor that the region captures");
-    step.tensor = tensor->second;
+    // Only captures and constants are tensors inside a region.
+    step.tensor = tensors.lookup(extract.getTensor());
     operands = extract.getIndices();
   } else if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     step.loop = index.getDim();

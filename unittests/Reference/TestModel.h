@@ -6,6 +6,8 @@
 #define ATTN_UNITTESTS_REFERENCE_TESTMODEL_H
 
 #include "attn/Reference/Evaluator.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/MLIRContext.h"
@@ -18,8 +20,8 @@
 namespace attn::test {
 
 inline void loadDialects(mlir::MLIRContext &context) {
-  context.loadDialect<AttnDialect, mlir::func::FuncDialect,
-                      mlir::linalg::LinalgDialect>();
+  context.loadDialect<AttnDialect, mlir::cf::ControlFlowDialect,
+                      mlir::func::FuncDialect, mlir::linalg::LinalgDialect>();
 }
 
 /// A tensor of numbers.
