@@ -1,0 +1,152 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(attn-fuse-attention{fail-if-not-fused}))'
+
+func.func @weights_are_a_result(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{'attn.mix' op expected to become part of an attn.attention (because of fail-if-not-fused), but the attention weights are a result of the function: use only the result of attn.mix, or ask attn.softmax for its second result, the log-sum-exp}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o, %p : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
+}
+
+// -----
+
+func.func @weights_have_another_user(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but the attention weights are also used by attn.relu: use only the result of attn.mix}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  %r = attn.relu %p : tensor<1x1x3x3xf32>
+  return %o, %r : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
+}
+
+// -----
+
+func.func @scores_are_a_result(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
+  // expected-note @+1 {{the obstacle is here}}
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but the result of attn.scores is a result of the function: compute what the other user needs from another attn.scores}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o, %s : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
+}
+
+// -----
+
+func.func @masked_scores_have_another_user(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %m = attn.mask %s by causal<top_left> : tensor<1x1x3x3xf32>
+  %p = attn.softmax %m : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  %r = attn.relu %m : tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but the result of attn.mask is also used by attn.relu: compute what the other user needs from another attn.scores}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o, %r : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
+}
+
+// -----
+
+func.func @softcap_after_a_mask(%q: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  %m = attn.mask %s by causal<top_left> : tensor<1x1x3x3xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %t = math.tanh %m : tensor<1x1x3x3xf32>
+  %p = attn.softmax %t : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but math.tanh follows a mask and may make a hidden score visible: move it in front of the attn.mask}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
+}
+
+// -----
+
+func.func @negative_factor_after_a_mask(%q: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
+  %c = arith.constant dense<-2.0> : tensor<1x1x3x3xf32>
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  %m = attn.mask %s by causal<top_left> : tensor<1x1x3x3xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %t = arith.mulf %m, %c : tensor<1x1x3x3xf32>
+  %p = attn.softmax %t : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but arith.mulf follows a mask and may make a hidden score visible}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
+}
+
+// -----
+
+// A hidden score on the right of a difference would become +inf.
+func.func @difference_with_a_mask_on_the_right(%q: tensor<1x3x1x2xf32>, %b: tensor<1x1x3x3xf32>) -> tensor<1x3x1x2xf32> {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  %m = attn.mask %s by causal<top_left> : tensor<1x1x3x3xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %t = arith.subf %b, %m : tensor<1x1x3x3xf32>
+  %p = attn.softmax %t : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but arith.subf follows a mask and may make a hidden score visible}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
+}
+
+// -----
+
+func.func @two_products(%q: tensor<1x3x1x2xf32>, %k: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %t = attn.scores %q, %k layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  %u = arith.addf %s, %t : tensor<1x1x3x3xf32>
+  %p = attn.softmax %u : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but two attn.scores meet in one softmax: compute one product of concatenated queries and keys}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
+}
+
+// -----
+
+func.func @two_layouts(%q: tensor<1x3x1x2xf32>, %v: tensor<1x1x3x2xf32>) -> tensor<1x1x3x2xf32> {
+  // expected-note @+1 {{the obstacle is here}}
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but attn.scores has layout bshd and attn.mix has layout bhsd: use one layout for query, key and value}}
+  %o = attn.mix %p, %v layout(bhsd) : tensor<1x1x3x3xf32>, tensor<1x1x3x2xf32> -> tensor<1x1x3x2xf32>
+  return %o : tensor<1x1x3x2xf32>
+}
+
+// -----
+
+func.func @slice_of_scores(%q: tensor<1x3x1x2xf32>, %k: tensor<1x9x1x2xf32>) -> tensor<1x3x1x2xf32> {
+  %s = attn.scores %q, %k layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x9x1x2xf32> -> tensor<1x1x3x9xf32>
+  // expected-note @+1 {{the obstacle is here}}
+  %t = tensor.extract_slice %s[0, 0, 0, 0] [1, 1, 3, 3] [1, 1, 1, 1] : tensor<1x1x3x9xf32> to tensor<1x1x3x3xf32>
+  %p = attn.softmax %t : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but the softmax is not of attn.scores: tensor.extract_slice is neither element-wise nor a mask or a bias: apply it to the query, the key or a bias instead}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
+}
+
+// -----
+
+func.func @scores_are_an_argument(%s: tensor<1x1x3x3xf32>, %v: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
+  // expected-note @+1 {{the obstacle is here}}
+  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but the softmax is not of attn.scores but of an argument: compute the scores by attn.scores}}
+  %o = attn.mix %p, %v layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
+}
+
+// -----
+
+func.func @no_softmax(%q: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
+  // expected-error @+1 {{but no attn.mix uses the softmax of these scores}}
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but the weights are not the result of an attn.softmax: normalise the scores by attn.softmax}}
+  %o = attn.mix %s, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
+}
+
+// -----
+
+func.func @no_mix(%q: tensor<1x3x1x2xf32>) -> tensor<1x1x3x3xf32> {
+  // expected-error @+1 {{'attn.scores' op expected to become part of an attn.attention (because of fail-if-not-fused), but no attn.mix uses the softmax of these scores: multiply the weights with the values by attn.mix}}
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
+  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  return %p : tensor<1x1x3x3xf32>
+}
