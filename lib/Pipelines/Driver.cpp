@@ -9,8 +9,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Pipelines/Driver.h"
+#include "EmitStmt.h"
 #include "Explain.h"
 #include "Progress.h"
+#include "Scratch.h"
 #include "attn/Analysis/TargetInfo.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Pipelines/Dialects.h"
@@ -69,12 +71,21 @@ LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
       names.dims.append(options.dims.begin(), options.dims.end());
       manager.addPass(createAttnNameDimsPass(names));
     });
+  if (failed(runStage(module, options.verifyEach, [&](OpPassManager &manager) {
+        GraphToFusedOptions stage;
+        for (const std::string &dim : options.dims)
+          stage.dims.push_back(dim);
+        stage.failIfNotFused = options.failIfNotFused;
+        buildGraphToFused(manager, stage);
+      })))
+    return failure();
+  if (emit == Emit::Fused)
+    return success();
   return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
-    GraphToFusedOptions stage;
-    for (const std::string &dim : options.dims)
-      stage.dims.push_back(dim);
-    stage.failIfNotFused = options.failIfNotFused;
-    buildGraphToFused(manager, stage);
+    FusedToTiledOptions stage;
+    for (const std::string &target : options.targets)
+      stage.targets.push_back(target);
+    buildFusedToTiled(manager, stage);
   });
 }
 
@@ -101,7 +112,8 @@ public:
   }
 
   LogicalResult run() {
-    if (failed(checkCommandLine()) || failed(openOutput()))
+    if (failed(checkCommandLine()) || failed(openOutput()) ||
+        failed(makeScratch()))
       return failure();
     SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
     if (options.explain)
@@ -148,9 +160,36 @@ private:
     return success(output != nullptr);
   }
 
+  /// Kernels pass through files.
+  LogicalResult makeScratch() {
+    if (options.emit < Emit::Stmt)
+      return success();
+    std::error_code error = scratch.create();
+    if (error)
+      printError("expected to write to the system's folder of temporary files, "
+                 "got: " +
+                 error.message());
+    return success(!error);
+  }
+
   LogicalResult emit() {
-    module->print(output->os());
-    output->os() << "\n";
+    switch (options.emit) {
+    case Emit::Graph:
+    case Emit::Fused:
+    case Emit::Tiled:
+      module->print(output->os());
+      output->os() << "\n";
+      break;
+    case Emit::Stmt:
+      progress.step("compiling kernels");
+      if (failed(emitStmt(*module, scratch.path(), output->os())))
+        return failure();
+      break;
+    case Emit::LLVM:
+    case Emit::Assembly:
+    case Emit::Object:
+      break;
+    }
     output->keep();
     return success();
   }
@@ -161,6 +200,7 @@ private:
   OwningOpRef<ModuleOp> module;
   std::unique_ptr<llvm::ToolOutputFile> output;
   Progress progress;
+  Scratch scratch;
 };
 
 } // namespace

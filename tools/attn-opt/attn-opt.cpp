@@ -13,6 +13,7 @@
 #include "attn/Pipelines/Driver.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "attn/Target/Halide/HalideTarget.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -99,6 +100,9 @@ static int compile(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  // A child process that the Halide target has started.
+  if (std::optional<int> status = attn::runAsKernelCompiler(argc, argv))
+    return *status;
   llvm::InitLLVM init(argc, argv);
   if (asksForOutput(argc, argv))
     return compile(argc, argv);

@@ -1,0 +1,160 @@
+// RUN: attn-opt %s --split-input-file --attn-fuse-linear | FileCheck %s
+
+// A layer alone becomes one on rows; without an epilogue there is no region.
+// CHECK-LABEL: func.func @no_epilogue(
+// CHECK-SAME: %[[X:.*]]: tensor<2x3x8xf32>, %[[W:.*]]: tensor<4x8xf32>)
+// CHECK-NEXT: %[[ROWS:.*]] = tensor.collapse_shape %[[X]] {{\[}}[0, 1], [2]] : tensor<2x3x8xf32> into tensor<6x8xf32>
+// CHECK-NEXT: %[[Y:.*]] = attn.fused_linear %[[ROWS]], %[[W]] : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+// CHECK-NEXT: %[[Z:.*]] = tensor.expand_shape %[[Y]] {{\[}}[0, 1], [2]] output_shape [2, 3, 4] : tensor<6x4xf32> into tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[Z]]
+func.func @no_epilogue(%x: tensor<2x3x8xf32>, %w: tensor<4x8xf32>) -> tensor<2x3x4xf32> {
+  %y = attn.linear %x, %w : tensor<2x3x8xf32>, tensor<4x8xf32> -> tensor<2x3x4xf32>
+  return %y : tensor<2x3x4xf32>
+}
+
+// -----
+
+// Rows need no reshape; a single vector is one row.
+// CHECK-LABEL: func.func @rows_and_vectors
+// CHECK-NEXT: %[[Y:.*]] = attn.fused_linear %{{.*}} : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+// CHECK-NEXT: %[[ROW:.*]] = tensor.expand_shape %{{.*}} {{\[}}[0, 1]] output_shape [1, 8] : tensor<8xf32> into tensor<1x8xf32>
+// CHECK-NEXT: %[[Z:.*]] = attn.fused_linear %[[ROW]], %{{.*}} : tensor<1x8xf32>, tensor<4x8xf32> -> tensor<1x4xf32>
+// CHECK-NEXT: tensor.collapse_shape %[[Z]] {{\[}}[0, 1]] : tensor<1x4xf32> into tensor<4xf32>
+func.func @rows_and_vectors(%x: tensor<6x8xf32>, %v: tensor<8xf32>, %w: tensor<4x8xf32>) -> (tensor<6x4xf32>, tensor<4xf32>) {
+  %y = attn.linear %x, %w : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+  %z = attn.linear %v, %w : tensor<8xf32>, tensor<4x8xf32> -> tensor<4xf32>
+  return %y, %z : tensor<6x4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Bias, activation, a constant; the second layer takes the rows of the first.
+// CHECK-LABEL: func.func @feed_forward(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2x3x8xf32>, %[[W1:[^:]*]]: tensor<16x8xf32>, %[[B1:[^:]*]]: tensor<16xf32>, %[[W2:[^:]*]]: tensor<8x16xf32>)
+// CHECK: %[[H:.*]] = attn.fused_linear %{{.*}}, %[[W1]] capture(%[[B1]] : tensor<16xf32>) epilogue {
+// CHECK-NEXT: ^bb0(%[[ACC:.*]]: f32, %{{.*}}: index, %[[N:.*]]: index, %[[BIAS:.*]]: tensor<16xf32>):
+// CHECK-NEXT:   %[[BN:.*]] = tensor.extract %[[BIAS]][%[[N]]] : tensor<16xf32>
+// CHECK-NEXT:   %[[SUM:.*]] = arith.addf %[[ACC]], %[[BN]] : f32
+// CHECK-NEXT:   %[[G:.*]] = attn.gelu %[[SUM]]<tanh> : f32
+// CHECK-NEXT:   %[[C:.*]] = arith.constant 5.000000e-01 : f32
+// CHECK-NEXT:   %[[R:.*]] = arith.mulf %[[G]], %[[C]] : f32
+// CHECK-NEXT:   attn.yield %[[R]] : f32
+// CHECK-NEXT: } : tensor<6x8xf32>, tensor<16x8xf32> -> tensor<6x16xf32>
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: attn.fused_linear %[[H]], %[[W2]] :
+func.func @feed_forward(%x: tensor<2x3x8xf32>, %w1: tensor<16x8xf32>, %b1: tensor<16xf32>, %w2: tensor<8x16xf32>) -> tensor<2x3x8xf32> {
+  %half = arith.constant dense<0.5> : tensor<2x3x16xf32>
+  %0 = attn.linear %x, %w1 bias(%b1) : tensor<2x3x8xf32>, tensor<16x8xf32>, tensor<16xf32> -> tensor<2x3x16xf32>
+  %1 = attn.gelu %0<tanh> : tensor<2x3x16xf32>
+  %2 = arith.mulf %1, %half : tensor<2x3x16xf32>
+  %3 = attn.linear %2, %w2 : tensor<2x3x16xf32>, tensor<8x16xf32> -> tensor<2x3x8xf32>
+  return %3 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// An activation written out, which uses the value several times.
+// CHECK-LABEL: func.func @silu_of_primitives
+// CHECK: epilogue {
+// CHECK-NEXT: ^bb0(%[[ACC:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
+// CHECK-NEXT:   %[[NEG:.*]] = arith.negf %[[ACC]] : f32
+// CHECK-NEXT:   %[[E:.*]] = math.exp %[[NEG]] : f32
+// CHECK-NEXT:   %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   %[[D:.*]] = arith.addf %[[E]], %[[ONE]] : f32
+// CHECK-NEXT:   %[[R:.*]] = arith.divf %[[ACC]], %[[D]] : f32
+// CHECK-NEXT:   attn.yield %[[R]] : f32
+func.func @silu_of_primitives(%x: tensor<6x8xf32>, %w: tensor<4x8xf32>) -> tensor<6x4xf32> {
+  %one = arith.constant dense<1.0> : tensor<6x4xf32>
+  %0 = attn.linear %x, %w : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+  %1 = arith.negf %0 : tensor<6x4xf32>
+  %2 = math.exp %1 : tensor<6x4xf32>
+  %3 = arith.addf %2, %one : tensor<6x4xf32>
+  %4 = arith.divf %0, %3 : tensor<6x4xf32>
+  return %4 : tensor<6x4xf32>
+}
+
+// -----
+
+// Post-norm: residual (on either side) and norm go in.
+// CHECK-LABEL: func.func @post_norm(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2x3x8xf32>, %[[W:[^:]*]]: tensor<8x8xf32>, %[[G:[^:]*]]: tensor<8xf32>, %[[B:[^:]*]]: tensor<8xf32>)
+// CHECK-DAG: %[[ROWS:.*]] = tensor.collapse_shape %[[X]]
+// CHECK: %[[Y:.*]] = attn.fused_linear %{{.*}}, %[[W]] capture(%{{.*}} : tensor<6x8xf32>) epilogue {
+// CHECK-NEXT: ^bb0(%[[ACC:.*]]: f32, %[[M:.*]]: index, %[[N:.*]]: index, %[[RES:.*]]: tensor<6x8xf32>):
+// CHECK-NEXT:   %[[E:.*]] = tensor.extract %[[RES]][%[[M]], %[[N]]] : tensor<6x8xf32>
+// CHECK-NEXT:   arith.addf %[[E]], %[[ACC]] : f32
+// CHECK:      } layer_norm(%[[G]], %[[B]] : tensor<8xf32>, tensor<8xf32>) epsilon(1.0e-05) :
+// CHECK-NOT: attn.layer_norm
+// CHECK: attn.fused_linear %[[Y]], %[[W]] capture(%[[Y]] : tensor<6x8xf32>) epilogue {
+// CHECK-NEXT: ^bb0(%[[ACC2:.*]]: f32,
+// CHECK-NEXT:   %[[E2:.*]] = tensor.extract
+// CHECK-NEXT:   arith.addf %[[ACC2]], %[[E2]] : f32
+func.func @post_norm(%x: tensor<2x3x8xf32>, %w: tensor<8x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<2x3x8xf32> {
+  %0 = attn.linear %x, %w : tensor<2x3x8xf32>, tensor<8x8xf32> -> tensor<2x3x8xf32>
+  %1 = arith.addf %x, %0 : tensor<2x3x8xf32>
+  %2 = attn.layer_norm %1, %g, %b epsilon(1.0e-5) : tensor<2x3x8xf32>, tensor<8xf32>, tensor<8xf32>
+  %3 = attn.linear %2, %w : tensor<2x3x8xf32>, tensor<8x8xf32> -> tensor<2x3x8xf32>
+  %4 = arith.addf %3, %2 : tensor<2x3x8xf32>
+  return %4 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// Pre-norm: the sum is also the next residual, so the norm stays outside.
+// CHECK-LABEL: func.func @pre_norm
+// CHECK: %[[SUM:.*]] = attn.fused_linear
+// CHECK-NOT: layer_norm(
+// CHECK: tensor.expand_shape %[[SUM]]
+// CHECK: attn.layer_norm
+// CHECK: attn.fused_linear %{{.*}} capture(%[[SUM]] : tensor<6x8xf32>)
+func.func @pre_norm(%x: tensor<2x3x8xf32>, %w: tensor<8x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<2x3x8xf32> {
+  %0 = attn.linear %x, %w : tensor<2x3x8xf32>, tensor<8x8xf32> -> tensor<2x3x8xf32>
+  %1 = arith.addf %x, %0 : tensor<2x3x8xf32>
+  %2 = attn.layer_norm %1, %g, %b epsilon(1.0e-5) : tensor<2x3x8xf32>, tensor<8xf32>, tensor<8xf32>
+  %3 = attn.linear %2, %w : tensor<2x3x8xf32>, tensor<8x8xf32> -> tensor<2x3x8xf32>
+  %4 = arith.addf %1, %3 : tensor<2x3x8xf32>
+  return %4 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @product_is_a_result
+// CHECK: %[[Y:.*]] = attn.fused_linear %{{.*}}, %{{.*}} : tensor<6x8xf32>
+// CHECK: %[[R:.*]] = attn.relu %[[Y]] : tensor<6x4xf32>
+// CHECK: return %[[Y]], %[[R]]
+func.func @product_is_a_result(%x: tensor<6x8xf32>, %w: tensor<4x8xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+  %0 = attn.linear %x, %w : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+  %1 = attn.relu %0 : tensor<6x4xf32>
+  return %0, %1 : tensor<6x4xf32>, tensor<6x4xf32>
+}
+
+// -----
+
+// Only what nobody else sees the inside of: the relu goes in, the sum with what
+// another operation makes of it does not.
+// CHECK-LABEL: func.func @value_in_the_middle_is_used
+// CHECK: %[[Y:.*]] = attn.fused_linear
+// CHECK: attn.relu %{{.*}} : f32
+// CHECK: %[[S:.*]] = attn.softmax %[[Y]]
+// CHECK: arith.addf %[[Y]], %[[S]] : tensor<6x4xf32>
+func.func @value_in_the_middle_is_used(%x: tensor<6x8xf32>, %w: tensor<4x8xf32>) -> tensor<6x4xf32> {
+  %0 = attn.linear %x, %w : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+  %1 = attn.relu %0 : tensor<6x4xf32>
+  %2 = attn.softmax %1 : tensor<6x4xf32> -> tensor<6x4xf32>
+  %3 = arith.addf %1, %2 : tensor<6x4xf32>
+  return %3 : tensor<6x4xf32>
+}
+
+// -----
+
+// The sum of two layers goes into one of them.
+// CHECK-LABEL: func.func @sum_of_layers
+// CHECK-NOT: arith.addf {{.*}} : tensor
+// CHECK: %[[A:.*]] = attn.fused_linear %{{.*}}, %{{.*}} : tensor<6x8xf32>
+// CHECK: attn.fused_linear %{{.*}} capture(%[[A]] : tensor<6x4xf32>)
+func.func @sum_of_layers(%x: tensor<6x8xf32>, %w: tensor<4x8xf32>, %v: tensor<4x8xf32>) -> tensor<6x4xf32> {
+  %0 = attn.linear %x, %w : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+  %1 = attn.linear %x, %v : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+  %2 = arith.addf %1, %0 : tensor<6x4xf32>
+  return %2 : tensor<6x4xf32>
+}
