@@ -17,6 +17,7 @@
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/Host/HostTarget.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Transforms.h"
 #include "mlir/IR/Verifier.h"
@@ -37,6 +38,7 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
       .Case("graph", Emit::Graph)
       .Case("fused", Emit::Fused)
       .Case("tiled", Emit::Tiled)
+      .Case("host", Emit::Host)
       .Case("stmt", Emit::Stmt)
       .Case("llvm", Emit::LLVM)
       .Case("asm", Emit::Assembly)
@@ -45,7 +47,7 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
 }
 
 StringRef attn::emitNames() {
-  return "graph, fused, tiled, stmt, llvm, asm or obj";
+  return "graph, fused, tiled, host, stmt, llvm, asm or obj";
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,6 +107,7 @@ public:
   explicit Driver(const DriverOptions &options) : options(options) {
     DialectRegistry registry;
     registerDialects(registry);
+    registerHostTarget(registry);
     context.appendDialectRegistry(registry);
     // One model at a time: threads would only make the order of remarks vary.
     context.disableMultithreading();
@@ -152,8 +155,23 @@ private:
     return success(ok);
   }
 
+  /// Looks whether the output can be written before anything is compiled.
   LogicalResult openOutput() {
     std::string error;
+    if (options.emit == Emit::Object) {
+      if (options.output.empty() || options.output == "-") {
+        printError("expected -o with the prefix of the files to write, like -o "
+                   "out/name, got none");
+        return failure();
+      }
+      StringRef folder = llvm::sys::path::parent_path(options.output);
+      std::error_code problem = llvm::sys::fs::access(
+          folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write);
+      if (problem)
+        printError("cannot write '" + options.output +
+                   ".o': " + problem.message());
+      return success(!problem);
+    }
     output = openOutputFile(options.output, &error);
     if (!output)
       printError(error);
@@ -180,18 +198,43 @@ private:
       module->print(output->os());
       output->os() << "\n";
       break;
+    case Emit::Host:
+      if (failed(emitHostText(*module, objectOptions(), /*lowered=*/false,
+                              output->os())))
+        return failure();
+      break;
     case Emit::Stmt:
       progress.step("compiling kernels");
       if (failed(emitStmt(*module, scratch.path(), output->os())))
         return failure();
       break;
     case Emit::LLVM:
-    case Emit::Assembly:
-    case Emit::Object:
+      progress.step("compiling kernels");
+      if (failed(emitLLVMText(*module, objectOptions(), output->os())))
+        return failure();
       break;
+    case Emit::Assembly:
+      progress.step("compiling kernels");
+      if (failed(emitAssemblyText(*module, objectOptions(), output->os())))
+        return failure();
+      break;
+    case Emit::Object:
+      progress.step("compiling kernels and writing weights");
+      return emitObject(*module, objectOptions());
     }
     output->keep();
     return success();
+  }
+
+  ObjectOptions objectOptions() {
+    ObjectOptions object;
+    object.prefixPath = options.output;
+    // Text has no file of its own to be named after.
+    if (options.emit != Emit::Object)
+      object.prefixPath = object.name = "model";
+    object.embedWeights = options.embedWeights;
+    object.sourceDir = modelFolder(options.input);
+    return object;
   }
 
   const DriverOptions &options;

@@ -85,7 +85,8 @@ private:
 
 void attn::explainTo(llvm::raw_ostream &os, MLIRContext &context) {
   remark::RemarkCategories all;
-  all.all = ".*";
+  // Each kind has a filter; `all` only extends those that are set.
+  all.passed = all.missed = all.analysis = all.failed = ".*";
   // Fails only if remarks are on already, which is as well.
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<TextStreamer>(os),

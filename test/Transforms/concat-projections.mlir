@@ -2,7 +2,7 @@
 // RUN: attn-opt %s --split-input-file --attn-fuse-linear --remarks-filter='attn-fuse-linear' 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // Query, key and value of self-attention; key and value have fewer heads.
-// REMARK: remark: [Passed] projections-concatenated | Category:attn-fuse-linear | Function=self_attention | Remark=qkv, Layers=3
+// REMARK: remark: [Passed] projections-concatenated | Category:attn-fuse-linear | Function=self_attention | Layers=3, Remark=qkv
 // CHECK: attn.weight @qkv_weight_0 concat<[@wq, @wk, @wv], axis = 0> : tensor<16x8xf32>
 // CHECK: attn.weight @qkv_bias_0 concat<[@bq, @bk, @bv], axis = 0> : tensor<16xf32>
 // CHECK-LABEL: func.func @self_attention
@@ -43,7 +43,7 @@ func.func @self_attention(%x: tensor<2x3x8xf32>, %c: f32) -> tensor<2x3x2x4xf32>
 // -----
 
 // Cross-attention: key and value read the memory.
-// REMARK: projections-concatenated | {{.*}} | Function=cross_attention | Remark=kv, Layers=2
+// REMARK: projections-concatenated | {{.*}}| Function=cross_attention | Layers=2, Remark=kv
 // CHECK: attn.weight @kv_weight_0 concat<[@wk, @wv], axis = 0> : tensor<16x8xf32>
 // CHECK-LABEL: func.func @cross_attention
 // CHECK-DAG: %[[WQ:.*]] = attn.weight_ref @wq
@@ -88,7 +88,7 @@ func.func @keys_have_another_user(%x: tensor<2x3x8xf32>, %qh: tensor<2x3x2x4xf32
 
 // -----
 
-// REMARK: remark: [Missed] projections-not-concatenated | {{.*}} | Function=weights_are_arguments | Reason="a weight is not an attn.weight", Remark=kv
+// REMARK: remark: [Missed] projections-not-concatenated | {{.*}}| Function=weights_are_arguments | Reason="a weight is not an attn.weight", Remark=kv
 // CHECK-LABEL: func.func @weights_are_arguments
 // CHECK-COUNT-2: attn.fused_linear
 func.func @weights_are_arguments(%x: tensor<2x3x8xf32>, %wk: tensor<8x8xf32>, %wv: tensor<8x8xf32>, %qh: tensor<2x3x2x4xf32>, %c: f32) -> tensor<2x3x2x4xf32> {
@@ -102,7 +102,7 @@ func.func @weights_are_arguments(%x: tensor<2x3x8xf32>, %wk: tensor<8x8xf32>, %w
 
 // -----
 
-// REMARK: remark: [Missed] projections-not-concatenated | {{.*}} | Function=one_bias | Reason="one layer has a bias and another has none", Remark=kv
+// REMARK: remark: [Missed] projections-not-concatenated | {{.*}}| Function=one_bias | Reason="one layer has a bias and another has none", Remark=kv
 // CHECK-LABEL: func.func @one_bias
 // CHECK-COUNT-2: attn.fused_linear
 attn.weight @wk source<"m.safetensors", "k"> : tensor<8x8xf32>

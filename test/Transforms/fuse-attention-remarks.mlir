@@ -4,7 +4,7 @@
 // Both outcomes are said, and without fail-if-not-fused neither is an error.
 
 // CHECK: fuse-attention-remarks.mlir:[[# @LINE + 10]]:8: remark: [Passed] attention-fused | Category:attn-fuse-attention | Function=fused | Captures=1, HasMaskRegion=true, HasScoreRegion=false, OperationsReplaced=4
-// CHECK: fuse-attention-remarks.mlir:[[# @LINE + 20]]:8: remark: [Missed] attention-not-fused | Category:attn-fuse-attention | Function=not_fused | Reason="the attention weights are a result of the function", Suggestion="use only the result of attn.mix, or ask attn.softmax for its second result, the log-sum-exp"
+// CHECK: fuse-attention-remarks.mlir:[[# @LINE + 21]]:8: remark: [Missed] attention-not-fused | Category:attn-fuse-attention | Function=not_fused | Reason="the attention weights are a result of the function", Suggestion="use only the result of attn.mix, or ask attn.softmax for its second result, the log-sum-exp"
 // CHECK-NOT: remark:
 
 // IR-LABEL: func.func @fused

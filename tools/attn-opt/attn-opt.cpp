@@ -43,8 +43,9 @@ static int compile(int argc, char **argv) {
                "config.json>"));
   static cl::opt<std::string> emit(
       "emit", cl::cat(category), cl::value_desc("stage"),
-      cl::desc("What to write: graph, fused, tiled (IR), stmt (loop nests of "
-               "the kernels), llvm, asm, or obj (object, header, weights and "
+      cl::desc("What to write: graph, fused or tiled (IR), host (the host "
+               "function after memory planning), stmt (loop nests of the "
+               "kernels), llvm, asm, or obj (object, header, weights and "
                "manifest)"));
   static cl::opt<std::string> output(
       "o", cl::init("-"), cl::cat(category), cl::value_desc("file"),
@@ -117,7 +118,7 @@ int main(int argc, char **argv) {
   return asMainReturnCode(MlirOptMain(
       argc, argv,
       "attn-opt: runs passes on attention models; with --emit=graph, fused, "
-      "tiled, stmt, llvm, asm or obj compiles one (attn-opt --emit=obj "
+      "tiled, host, stmt, llvm, asm or obj compiles one (attn-opt --emit=obj "
       "--help)\n",
       registry));
 }
