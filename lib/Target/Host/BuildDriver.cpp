@@ -147,12 +147,8 @@ struct DriverBuilder {
     });
   }
 
-  void dropKernelBodies() {
-    for (auto kernel : driver.module->getOps<KernelOp>()) {
-      kernel.getBody().dropAllReferences();
-      kernel.getBody().getBlocks().clear();
-      kernel.setSymVisibility("private");
-    }
+  /// Nothing refers to them any more.
+  void dropWeightsAndDims() {
     for (Operation &op : llvm::make_early_inc_range(*driver.module->getBody()))
       if (isa<WeightOp, DimOp>(op))
         op.erase();
@@ -184,7 +180,7 @@ FailureOr<Driver> attn::buildDriver(ModuleOp variant,
   builder.convertWeights();
   if (failed(builder.convertDims()))
     return failure();
-  builder.dropKernelBodies();
+  builder.dropWeightsAndDims();
   Block &body = driver.function.front();
   driver.function.removeArgAttrsAttr();
   driver.function.removeResAttrsAttr();

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/Support/FileSystem.h"
@@ -164,8 +165,13 @@ LogicalResult attn::emitHostText(ModuleOp module, const ObjectOptions &options,
         failed(planMemory(*driver)) ||
         (lowered && failed(lowerDriver(*driver))))
       return failure();
-    driver->module->print(os);
-    os << "\n";
+    // Kernels are what --emit=tiled shows.
+    driver->module->walk([&](FunctionOpInterface function) {
+      if (isa<KernelOp>(function))
+        return;
+      function->print(os);
+      os << "\n";
+    });
   }
   return success();
 }

@@ -19,6 +19,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
 
 using namespace mlir;
 using namespace attn;
@@ -50,6 +52,8 @@ struct SizeEmitter {
   IRMapping mapping;
   /// i1, set where a product passes 64 bits; null: no checks.
   Value overflow;
+  /// Sizes by static bytes and dynamic sizes: temporaries come in a few kinds.
+  std::map<std::pair<int64_t, std::vector<void *>>, Value> known;
 
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -98,18 +102,25 @@ struct SizeEmitter {
 
   /// Bytes of an allocation.
   FailureOr<Value> bytes(memref::AllocOp alloc) {
-    int64_t known = getElementBytes(alloc.getType().getElementType());
+    int64_t fixed = getElementBytes(alloc.getType().getElementType());
     for (int64_t extent : alloc.getType().getShape())
       if (!ShapedType::isDynamic(extent) &&
-          llvm::MulOverflow(known, extent, known))
+          llvm::MulOverflow(fixed, extent, fixed))
         return failure();
-    Value size = constant(known);
+    std::vector<void *> key;
+    for (Value extent : alloc.getDynamicSizes())
+      key.push_back(extent.getAsOpaquePointer());
+    Value &size = known[{fixed, key}];
+    if (size)
+      return size;
+    Value product = constant(fixed);
     for (Value extent : alloc.getDynamicSizes()) {
       FailureOr<Value> value = emit(extent);
       if (failed(value))
         return failure();
-      size = multiply(*value, size);
+      product = multiply(*value, product);
     }
+    size = product;
     return size;
   }
 };
@@ -285,7 +296,7 @@ FailureOr<Value> Planner::emitOffsets(SizeEmitter &sizes,
                                       SmallVector<Value> &offsets) {
   OpBuilder &builder = sizes.builder;
   Location loc = sizes.loc;
-  SmallVector<Value> slotBytes(slots.size());
+  SmallVector<SetVector<Value>> slotBytes(slots.size());
   for (Temporary &temporary : temporaries) {
     FailureOr<Value> bytes = sizes.bytes(temporary.alloc);
     if (failed(bytes))
@@ -293,13 +304,15 @@ FailureOr<Value> Planner::emitOffsets(SizeEmitter &sizes,
           "expected a size that follows from the dims of the arguments "
           "(because the caller provides the workspace), got one that depends "
           "on data");
-    Value &slot = slotBytes[temporary.slot];
-    slot = slot ? arith::MaxUIOp::create(builder, loc, slot, *bytes) : *bytes;
+    slotBytes[temporary.slot].insert(*bytes);
   }
   Value offset = sizes.constant(0), round = sizes.constant(alignment - 1);
   Value mask = sizes.constant(-alignment);
-  for (Value bytes : slotBytes) {
+  for (SetVector<Value> &candidates : slotBytes) {
     offsets.push_back(offset);
+    Value bytes = candidates.front();
+    for (Value candidate : llvm::drop_begin(candidates))
+      bytes = arith::MaxUIOp::create(builder, loc, bytes, candidate);
     Value rounded = arith::AndIOp::create(
         builder, loc, arith::AddIOp::create(builder, loc, bytes, round), mask);
     offset = arith::AddIOp::create(builder, loc, offset, rounded);
@@ -310,7 +323,7 @@ FailureOr<Value> Planner::emitOffsets(SizeEmitter &sizes,
 LogicalResult Planner::placeTemporaries() {
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   Location loc = function.getLoc();
-  SizeEmitter sizes{builder, loc, {}, {}};
+  SizeEmitter sizes{builder, loc, {}, {}, {}};
   for (BlockArgument argument : body.getArguments())
     sizes.mapping.map(argument, argument);
   auto workspaceType =
@@ -342,7 +355,7 @@ LogicalResult Planner::emitWorkspaceFunction() {
   workspace.setPrivate();
   Block *block = workspace.addEntryBlock();
   builder.setInsertionPointToStart(block);
-  SizeEmitter sizes{builder, loc, {}, {}};
+  SizeEmitter sizes{builder, loc, {}, {}, {}};
   sizes.overflow =
       arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
   for (unsigned i = 0; i < numDims; ++i)
