@@ -147,6 +147,8 @@ Expected<Case> readCase(StringRef path, const Interface &interface) {
   result.dims = binder.take();
   if (!problems.empty())
     return problems.take();
+  if (Error error = checkSizes(interface, result.dims))
+    return std::move(error);
   return result;
 }
 

@@ -17,6 +17,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <unistd.h>
+
 using namespace llvm;
 
 namespace attn::run {
@@ -176,11 +178,7 @@ static Expected<TensorInfo> tensorOf(mlir::Type type,
     auto dim = find_if(dims, [&](const DimInfo &dim) {
       return dimName && dimName.getValue() == dim.name;
     });
-    if (dim == dims.end())
-      return createStringError(inconvertibleErrorCode(),
-                               "expected a name for dimension " + Twine(i) +
-                                   " of " + tensor.name +
-                                   " (attn.dims), got none");
+    assert(dim != dims.end() && "attn-name-dims names every dimension");
     tensor.sizes.push_back(-1 - (dim - dims.begin()));
   }
   return tensor;
@@ -222,6 +220,26 @@ Expected<Interface> interfaceOfModule(mlir::ModuleOp module) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
+Error checkSizes(const Interface &interface, ArrayRef<int64_t> dims) {
+  static const uint64_t memory =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  Problems problems;
+  for (auto *tensors : {&interface.inputs, &interface.outputs})
+    for (const TensorInfo &tensor : *tensors) {
+      uint64_t bytes = npyTypeBytes(tensor.type);
+      bool overflow = false;
+      SmallVector<int64_t, 4> shape = shapeOf(tensor, dims);
+      for (int64_t size : shape)
+        overflow |=
+            __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes);
+      if (!is_contained(shape, 0) && (overflow || bytes > memory))
+        problems.add("expected tensors that fit into the memory of this "
+                     "machine, got " +
+                     tensor.name + " of shape " + shapeText(shape));
+    }
+  return problems.take();
+}
+
 Expected<SmallVector<int64_t>>
 dimsFromCommandLine(const Interface &interface,
                     const StringMap<int64_t> &given) {
@@ -255,6 +273,8 @@ dimsFromCommandLine(const Interface &interface,
         ", got " + name);
   if (!problems.empty())
     return problems.take();
+  if (Error error = checkSizes(interface, values))
+    return std::move(error);
   return values;
 }
 

@@ -49,12 +49,18 @@ llvm::SmallVector<int64_t, 4> shapeOf(const TensorInfo &tensor,
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 /// Values of all dims from the command line: `given` by name, and those with
-/// one possible value. Reports all that is missing, unknown or out of range.
+/// one possible value. Reports all that is missing, unknown, out of range, or
+/// makes tensors too large.
 llvm::Expected<llvm::SmallVector<int64_t>>
 dimsFromCommandLine(const Interface &interface,
                     const llvm::StringMap<int64_t> &given);
 
-/// An array of the shape and type of a tensor, all zero.
+/// An error for each tensor that this machine cannot hold.
+llvm::Error checkSizes(const Interface &interface,
+                       llvm::ArrayRef<int64_t> dims);
+
+/// An array of the shape and type of a tensor, all zero. The sizes were
+/// checked.
 NpyArray makeArray(const TensorInfo &tensor, llvm::ArrayRef<int64_t> dims);
 
 } // namespace attn::run

@@ -13,7 +13,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 
 using namespace llvm;
@@ -70,29 +69,31 @@ Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
 }
 
 Expected<Timing> timeModel(CompiledModel &model, const Case &testCase) {
-  // Memory as a program would have it: aligned to cache lines.
-  std::vector<std::unique_ptr<void, decltype(&free)>> memory;
-  auto allocate = [&](uint64_t bytes) {
-    void *pointer = nullptr;
-    if (posix_memalign(&pointer, 64, std::max<uint64_t>(bytes, 1)) != 0)
-      pointer = nullptr;
-    memory.emplace_back(pointer, free);
-    return pointer;
+  // As a program would have them: aligned to cache lines.
+  std::vector<GuardedMemory> memory;
+  auto allocate = [&](const Twine &name, uint64_t bytes) -> Error {
+    Expected<GuardedMemory> created =
+        GuardedMemory::create(name, bytes, /*alignment=*/64);
+    if (!created)
+      return created.takeError();
+    memory.push_back(std::move(*created));
+    return Error::success();
   };
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  for (const NpyArray &array : testCase.inputs) {
-    void *data = allocate(array.data.size());
-    if (data && !array.data.empty())
-      memcpy(data, array.data.data(), array.data.size());
-    inputs.push_back(data);
+  for (auto [info, array] : zip(model.interface().inputs, testCase.inputs)) {
+    if (Error error = allocate("input " + info.name, array.data.size()))
+      return std::move(error);
+    if (!array.data.empty())
+      memcpy(memory.back().data(), array.data.data(), array.data.size());
+    inputs.push_back(memory.back().data());
   }
-  for (const TensorInfo &info : model.interface().outputs)
-    outputs.push_back(allocate(makeArray(info, testCase.dims).data.size()));
-  if (is_contained(inputs, nullptr) || is_contained(outputs, nullptr))
-    return createStringError(
-        std::make_error_code(std::errc::not_enough_memory),
-        "expected memory for inputs and outputs, got none");
+  for (const TensorInfo &info : model.interface().outputs) {
+    if (Error error = allocate("output " + info.name,
+                               makeArray(info, testCase.dims).data.size()))
+      return std::move(error);
+    outputs.push_back(memory.back().data());
+  }
 
   if (Error error = model.run(testCase.dims, inputs, outputs))
     return std::move(error);

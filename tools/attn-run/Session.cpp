@@ -21,6 +21,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
@@ -117,6 +118,8 @@ Expected<TemporaryFolder> TemporaryFolder::create() {
   removeOnInterrupt();
   TemporaryFolder folder;
   folder.path = path.str().str();
+  // Whatever the compiler puts into temporary files goes with the folder too.
+  setenv("TMPDIR", folder.path.c_str(), /*overwrite=*/1);
   std::lock_guard<std::mutex> lock(currentMutex);
   currentFolder = folder.path;
   return folder;

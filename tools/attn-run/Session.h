@@ -28,7 +28,8 @@ private:
   Impl *impl = nullptr;
 };
 
-/// A new folder that goes with this object, and on Ctrl-C. One at a time.
+/// A new folder that goes with this object, and on Ctrl-C. It becomes the place
+/// of temporary files (TMPDIR). One in a process.
 class TemporaryFolder {
 public:
   static llvm::Expected<TemporaryFolder> create();

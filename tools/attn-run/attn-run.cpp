@@ -20,6 +20,7 @@
 #include "GuardedMemory.h"
 #include "Model.h"
 #include "Options.h"
+#include "ReferenceRun.h"
 #include "Runner.h"
 #include "Session.h"
 #include "attn/Support/Problems.h"
@@ -49,7 +50,8 @@ private:
   Error readModel();
   Error makeCases();
   Expected<std::unique_ptr<CompiledModel>> open(bool guard);
-  Error runCase(CompiledModel &compiled, const Case &testCase);
+  Error compile();
+  Error runCase(CompiledModel *compiled, const Case &testCase);
   Error timeCase(CompiledModel &compiled, const Case &testCase);
 
   const Options &options;
@@ -134,18 +136,13 @@ Expected<std::unique_ptr<CompiledModel>> Tool::open(bool guard) {
   return std::move(*compiled);
 }
 
-/// Compares what ran with what is expected, and prints a line an output.
-static bool report(const std::vector<NpyArray> &outputs,
-                   ArrayRef<std::pair<size_t, NpyArray>> expected,
+/// Compares one output, and prints a line about it.
+static bool report(const Twine &name, const NpyArray &output,
+                   const NpyArray &expected,
                    const std::optional<NpyArray> &compare, double tolerance) {
-  bool agree = true;
-  for (const auto &[i, array] : expected) {
-    Comparison comparison =
-        compareArrays(outputs[i], array, compare, tolerance);
-    outs() << "  " << describe(outputs[i].name, comparison) << '\n';
-    agree &= comparison.wrong == 0;
-  }
-  return agree;
+  Comparison comparison = compareArrays(output, expected, compare, tolerance);
+  outs() << "  " << describe(name.str(), comparison) << '\n';
+  return comparison.wrong == 0;
 }
 
 static Error writeCase(const Case &testCase, std::vector<NpyArray> outputs,
@@ -161,19 +158,38 @@ static Error writeCase(const Case &testCase, std::vector<NpyArray> outputs,
   return writeNpz(path, arrays);
 }
 
-/// Runs guarded and compares.
-Error Tool::runCase(CompiledModel &compiled, const Case &testCase) {
+/// Runs guarded, or evaluates, and compares.
+Error Tool::runCase(CompiledModel *compiled, const Case &testCase) {
   outs() << testCase.name << ':';
   for (auto [dim, value] : zip(interface.dims, testCase.dims))
     outs() << ' ' << dim.name << '=' << value;
   outs() << '\n';
-  Expected<std::vector<NpyArray>> outputs = runGuarded(compiled, testCase);
-  if (!outputs)
-    return outputs.takeError();
-  agree &=
-      report(*outputs, testCase.expected, testCase.compare, options.tolerance);
-  return options.write.empty() ? Error::success()
-                               : writeCase(testCase, *outputs, options.write);
+  std::vector<NpyArray> outputs, reference;
+  if (options.reference) {
+    Expected<std::vector<NpyArray>> evaluated =
+        runReference(*model, interface, testCase);
+    if (!evaluated)
+      return evaluated.takeError();
+    reference = std::move(*evaluated);
+  }
+  if (compiled) {
+    Expected<std::vector<NpyArray>> ran = runGuarded(*compiled, testCase);
+    if (!ran)
+      return ran.takeError();
+    outputs = std::move(*ran);
+    for (auto [output, expected] : zip(outputs, reference))
+      agree &= report(output.name + " against the reference", output, expected,
+                      testCase.compare, options.tolerance);
+  } else {
+    for (auto [info, array] : zip(interface.outputs, reference))
+      outputs.push_back(convertTo(info.type, array));
+  }
+  for (const auto &[i, expected] : testCase.expected)
+    agree &= report(outputs[i].name, outputs[i], expected, testCase.compare,
+                    options.tolerance);
+  return options.write.empty()
+             ? Error::success()
+             : writeCase(testCase, std::move(outputs), options.write);
 }
 
 Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
@@ -190,7 +206,8 @@ Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
          << format("%.4g", timing->medianSeconds * 1e3) << " ms, minimum "
          << format("%.4g", timing->minSeconds * 1e3) << " ms of "
          << timing->runs << " runs, ";
-  if (std::optional<double> flops = model ? model->flops(dims) : std::nullopt)
+  std::optional<double> flops = model ? model->flops(dims) : std::nullopt;
+  if (flops && *flops > 0)
     outs() << format("%.4g", *flops / timing->medianSeconds * 1e-9)
            << " GFLOP/s (" << format("%.4g", *flops * 1e-9)
            << " GFLOP a run), ";
@@ -202,30 +219,41 @@ Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
   return Error::success();
 }
 
+/// Makes the object of a model that is not one.
+Error Tool::compile() {
+  Expected<TemporaryFolder> created = TemporaryFolder::create();
+  if (!created)
+    return created.takeError();
+  folder.emplace(std::move(*created));
+  std::string prefix = options.keep.empty()
+                           ? inFolder(folder->str(), interface.name)
+                           : options.keep;
+  if (!model->compile(prefix, options.target))
+    return reported();
+  objectPath = prefix + ".o";
+  return Error::success();
+}
+
 Error Tool::run() {
   if (Error error = readModel())
     return error;
   if (Error error = makeCases())
     return error;
-  if (model) {
-    std::string prefix = options.keep;
-    if (prefix.empty()) {
-      Expected<TemporaryFolder> created = TemporaryFolder::create();
-      if (!created)
-        return created.takeError();
-      folder.emplace(std::move(*created));
-      prefix = inFolder(folder->str(), interface.name);
-    }
-    if (!model->compile(prefix, options.target))
-      return reported();
-    objectPath = prefix + ".o";
+  if (options.referenceOnly) {
+    for (const Case &testCase : cases)
+      if (Error error = runCase(nullptr, testCase))
+        return error;
+    return Error::success();
   }
+  if (model)
+    if (Error error = compile())
+      return error;
   {
     Expected<std::unique_ptr<CompiledModel>> guarded = open(/*guard=*/true);
     if (!guarded)
       return guarded.takeError();
     for (const Case &testCase : cases)
-      if (Error error = runCase(**guarded, testCase))
+      if (Error error = runCase(guarded->get(), testCase))
         return error;
   }
   if (!options.time)

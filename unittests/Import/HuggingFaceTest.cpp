@@ -452,6 +452,11 @@ TEST(HuggingFace, ModulesThatAreRefused) {
               ElementsAre("%/config.json: expected hidden_size to be 384 "
                           "(because %/1_Pooling/config.json pools vectors of "
                           "that size), got 4"));
+  folder.write("modules.json", "{}");
+  folder.import();
+  EXPECT_THAT(folder.problems,
+              ElementsAre("%/modules.json: expected an array of modules, got "
+                          "an object"));
   folder.write("modules.json",
                R"([{"type": "sentence_transformers.models.Normalize"}])");
   folder.import();

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Support/Json.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 using namespace attn;
@@ -40,6 +42,18 @@ TEST(Json, Grammar) {
                              "string");
   EXPECT_EQ(failure("\"\xff\""),
             "f: expected JSON: [1:1, byte=1]: Invalid UTF-8 sequence");
+}
+
+TEST(Json, FilesThatAreTooLarge) {
+  SmallString<128> path;
+  int descriptor;
+  ASSERT_FALSE(sys::fs::createTemporaryFile("attn", "json", descriptor, path));
+  ASSERT_FALSE(sys::fs::resize_file(descriptor, 100'000'001));
+  Expected<json::Value> value = readJsonFile(path);
+  EXPECT_EQ(value ? "" : toString(value.takeError()),
+            path.str().str() + ": expected at most 100000000 bytes of JSON, "
+                               "got 100000001");
+  sys::fs::remove(path);
 }
 
 TEST(Json, Printing) {

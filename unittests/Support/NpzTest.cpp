@@ -166,6 +166,29 @@ TEST(Npz, OffsetPastTheEnd) {
                           "and size 136: the file is damaged"));
 }
 
+TEST(Npz, CountsThatAreWrong) {
+  std::string bytes = written(makeArray("x", NpyType::F32, {2}));
+  size_t end = bytes.rfind("PK\x05\x06");
+  bytes[end + 10] = 2;
+  EXPECT_THAT(problems(bytes),
+              ElementsAre("f.npz: expected 2 entries in the archive's "
+                          "directory, got 1: the file is damaged"));
+  bytes[end + 10] = bytes[end + 11] = '\xff';
+  EXPECT_THAT(problems(bytes),
+              ElementsAre("f.npz: expected an archive of less than 4 GiB and "
+                          "65535 arrays, got a larger one"));
+}
+
+TEST(Npz, ArchivesThatCannotBeWritten) {
+  NpyArray array = makeArray("x", NpyType::U8, {0});
+  EXPECT_EQ(toString(writeNpz("none/f.npz", array)),
+            "none/f.npz: cannot write the file: No such file or directory");
+  std::vector<NpyArray> many(65535, array);
+  EXPECT_EQ(toString(writeNpz("none/f.npz", many)),
+            "none/f.npz: expected less than 4 GiB and 65535 arrays (because a "
+            ".npz without extensions holds no more), got more");
+}
+
 TEST(Npz, SameNameTwice) {
   NpyArray array = makeArray("x", NpyType::F32, {2});
   EXPECT_THAT(problems(written({array, array})),

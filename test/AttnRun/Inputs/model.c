@@ -27,6 +27,9 @@ struct attn_ctx {
 };
 
 const char *hand_info(void) {
+#ifdef BAD_INFO
+  return "{\"name\":\"hand\",\"dims\":[{\"name\":\"rows\"}]}";
+#endif
   return "{\"name\":\"hand\",\"dims\":[{\"name\":\"rows\",\"min\":0,"
          "\"max\":" TEXT_OF(
              MAX_ROWS) "}],"

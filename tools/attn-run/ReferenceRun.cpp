@@ -1,0 +1,63 @@
+//===- ReferenceRun.cpp - what the outputs should be ----------------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See ReferenceRun.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReferenceRun.h"
+
+#include "Session.h"
+#include "attn/Reference/Evaluator.h"
+#include "attn/Target/Host/WeightResolver.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstring>
+
+using namespace llvm;
+
+namespace attn::run {
+
+Expected<std::vector<NpyArray>>
+runReference(Model &model, const Interface &interface, const Case &testCase) {
+  Progress progress("evaluating the reference");
+  SmallVector<Tensor> inputs;
+  for (const NpyArray &array : testCase.inputs)
+    inputs.push_back(tensorOf(array));
+  WeightResolver weights(model.module(), model.folder());
+  EvaluatorOptions options;
+  options.readSource = [&](WeightOp weight) -> Expected<Tensor> {
+    mlir::FailureOr<std::vector<char>> data = weights.materialize(weight);
+    if (failed(data))
+      return createStringError(inconvertibleErrorCode(),
+                               "cannot read weight " + weight.getSymName());
+    return tensorOf(cast<mlir::RankedTensorType>(weight.getType()), *data);
+  };
+  Expected<SmallVector<Tensor>> outputs =
+      evaluate(model.module(), inputs, options);
+  if (!outputs)
+    return outputs.takeError();
+  std::vector<NpyArray> arrays;
+  for (auto [info, output] : zip(interface.outputs, *outputs))
+    arrays.push_back(arrayOf(info.name, output));
+  return arrays;
+}
+
+NpyArray convertTo(NpyType type, const NpyArray &array) {
+  if (type != NpyType::F32 || array.type != NpyType::F64)
+    return array;
+  NpyArray result = array;
+  result.type = type;
+  result.data.resize(array.numElements() * sizeof(float));
+  for (uint64_t i = 0; i < array.numElements(); ++i) {
+    double wide;
+    memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
+    auto narrow = static_cast<float>(wide);
+    memcpy(result.data.data() + i * sizeof(narrow), &narrow, sizeof(narrow));
+  }
+  return result;
+}
+
+} // namespace attn::run
