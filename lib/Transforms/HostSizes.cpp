@@ -10,6 +10,7 @@
 
 #include "HostSizes.h"
 #include "attn/Dialect/IR/Attn.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 

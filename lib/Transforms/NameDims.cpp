@@ -45,6 +45,10 @@ FailureOr<func::FuncOp> attn::findEntry(ModuleOp module) {
     }
     entry = func;
   }
+  if (entry && !entry.getBody().hasOneBlock())
+    return entry.emitError("expected the entry to be one block (because a "
+                           "compiled model has no branches), got ")
+           << entry.getBody().getBlocks().size();
   return entry;
 }
 
@@ -258,6 +262,11 @@ private:
              << " (because an operation forces it to be equal to a dimension "
                 "of that size), got "
              << min << ".." << max;
+    if (info.size) {
+      dimOp.setMin(*info.size);
+      dimOp.setMax(*info.size);
+      return success();
+    }
     if (max <= info.limit)
       return success();
     if (mayShrink) {

@@ -1,5 +1,7 @@
 // RUN: attn-opt %s --split-input-file --verify-diagnostics --attn-name-dims
 
+attn.dim @a range(1, 8)
+attn.dim @b range(1, 8)
 func.func @two_names(%x: tensor<?xf32> {attn.dims = ["a"]}, %y: tensor<?xf32> {attn.dims = ["b"]}) -> tensor<?xf32> {
   // expected-error @+1 {{expected sizes 'a' and 'b' to have one name (because this operation forces them to be equal), got two: use one name in attn.dims}}
   %0 = arith.addf %x, %y : tensor<?xf32>
@@ -8,6 +10,8 @@ func.func @two_names(%x: tensor<?xf32> {attn.dims = ["a"]}, %y: tensor<?xf32> {a
 
 // -----
 
+attn.dim @a range(1, 8)
+attn.dim @b range(1, 8)
 // expected-error @+1 {{expected dimension 0 of result 'result0' to be called 'a' (because the operations of the function force the two sizes to be equal), got 'b'}}
 func.func @result_of_another_name(%x: tensor<?xf32> {attn.dims = ["a"]}) -> (tensor<?xf32> {attn.dims = ["b"]}) {
   return %x : tensor<?xf32>
@@ -50,4 +54,13 @@ attn.dim @n range(1, 3)
 func.func @range_without_the_static_size(%x: tensor<?xf32> {attn.dims = ["n"]}, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected the entry to be one block (because a compiled model has no branches), got 2}}
+func.func @branches(%x: tensor<?xf32>) -> tensor<?xf32> {
+  cf.br ^next
+^next:
+  return %x : tensor<?xf32>
 }

@@ -14,6 +14,7 @@
 // WRONG: error: expected a range like batch=1..8 or batch=4 with sizes from 0 to 2147483647, got 'batch=1..2..3'
 
 attn.dim @batch range(1, 4)
+attn.dim @sequence range(1, 4)
 func.func @f(%x: tensor<?x?xf32> {attn.dims = ["batch", "sequence"]}) -> tensor<?x?xf32> {
   return %x : tensor<?x?xf32>
 }

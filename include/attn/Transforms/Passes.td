@@ -225,7 +225,7 @@ def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
                  %k: tensor<?x?x1x2xf32> {attn.dims = ["batch", "keys", "", ""], attn.name = "arg1"}) -> ...
     ```
 
-    - Requires: at most one public function, the entry.
+    - Requires: at most one public function, the entry, of one block.
     - Guarantees: `attn.name` and `attn.dims` on each argument and result of the entry;
       an `attn.dim` for each name.
     - Rejects: two names for sizes that must be equal; a result size that is no

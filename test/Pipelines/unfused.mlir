@@ -1,0 +1,27 @@
+// RUN: attn-opt %s --attn-graph-to-fused | FileCheck %s
+// RUN: not attn-opt %s --attn-graph-to-fused=fail-if-not-fused 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: not attn-opt %s --emit=fused --fail-if-not-fused 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: attn-opt %s --emit=fused --explain 2>&1 >/dev/null | FileCheck %s --check-prefix=EXPLAIN
+
+// Attention whose weights are a result is not fused and still compiles: products
+// and masks as generic kernels, the softmax as a row-wise one.
+
+// ERROR: unfused.mlir:[[# @LINE + 16]]:8: error: 'attn.mix' op expected to become part of an attn.attention (because of fail-if-not-fused), but the attention weights are a result of the function
+
+// EXPLAIN: unfused.mlir:[[# @LINE + 14]]:8: missed: attention-not-fused: the attention weights are a result of the function; to fix it, use only the result of attn.mix, or ask attn.softmax for its second result, the log-sum-exp [attn-fuse-attention]
+// EXPLAIN: done: kernel-formed: generic_0, operations 2 [attn-form-kernels]
+
+// CHECK-LABEL: func.func @weights
+// CHECK: attn.call @generic_0
+// CHECK: attn.call @generic_1
+// CHECK: attn.call @softmax_0
+// CHECK: attn.call @generic_2
+// CHECK: return
+func.func @weights(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %lengths: tensor<?xi32>)
+    -> (tensor<?x?x4x8xf32>, tensor<?x4x?x?xf32>) {
+  %s = attn.scores %q, %k layout(bshd) : tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x4x?x?xf32>
+  %m = attn.mask %s by key_lengths(%lengths : tensor<?xi32>) : tensor<?x4x?x?xf32>
+  %p = attn.softmax %m : tensor<?x4x?x?xf32> -> tensor<?x4x?x?xf32>
+  %o = attn.mix %p, %k layout(bshd) : tensor<?x4x?x?xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x4x8xf32>
+  return %o, %p : tensor<?x?x4x8xf32>, tensor<?x4x?x?xf32>
+}
