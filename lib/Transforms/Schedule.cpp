@@ -129,14 +129,6 @@ Scheduler::scheduleLinear(KernelOp kernel, FusedLinearOp op,
   auto weightType = op.getWeight().getType();
   int64_t inputs = op.getInput().getType().getDimSize(1);
   int64_t outputs = op.getResult().getType().getDimSize(1);
-  if (ShapedType::isDynamic(inputs) || ShapedType::isDynamic(outputs) ||
-      !weightType.hasStaticShape())
-    return op.emitOpError()
-           << "expected static sizes K and N of a linear layer (because its "
-              "weight is packed in panels), got input "
-           << op.getInput().getType() << ", weight " << weightType
-           << " and result " << op.getResult().getType();
-
   LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
   if (weightType.getRank() == 3)
     blocks.nr = weightType.getDimSize(2); // Packed before, by hand.

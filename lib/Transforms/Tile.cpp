@@ -448,24 +448,9 @@ Value AttentionTiler::materialize(Value inRegion, IRMapping &mapping) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Verifies that:
-/// - head counts and head sizes are static, because they are part of tile types
-///   and of the index arithmetic of grouped heads;
-/// - `key_ranges` has a symbol for each leaf of the mask.
+/// Verifies that `key_ranges` belongs to a mask and has a symbol for each of
+/// its leaves.
 static LogicalResult check(AttentionOp op) {
-  HeadSplit layout(op.getLayout());
-  bool ok = true;
-  for (auto [name, tensor] : {std::pair("query", op.getQuery()),
-                              {"key", op.getKey()},
-                              {"value", op.getValue()}})
-    for (auto [what, dim] : {std::pair("number of heads", layout.head),
-                             {"head size", layout.channel}})
-      if (tensor.getType().isDynamicDim(dim)) {
-        op.emitOpError() << "expected a static " << what << " of the " << name
-                         << " (because tiles have static shapes), got "
-                         << tensor.getType();
-        ok = false;
-      }
   if (KeyRangesAttr ranges = op.getKeyRangesAttr()) {
     if (op.getMask().empty()) {
       op.emitOpError(
@@ -476,15 +461,13 @@ static LogicalResult check(AttentionOp op) {
     }
     unsigned symbols = ranges.getBegin().getValue().getNumSymbols();
     unsigned leaves = getMaskLeaves(op).size();
-    if (symbols != 2 + leaves) {
-      op.emitOpError() << "expected key_ranges with " << 2 + leaves
-                       << " symbols (N, M and " << leaves
-                       << " leaves of the mask), got " << symbols
-                       << ": remove key_ranges and run attn-analyze-masks";
-      ok = false;
-    }
+    if (symbols != 2 + leaves)
+      return op.emitOpError()
+             << "expected key_ranges with " << 2 + leaves
+             << " symbols (N, M and " << leaves << " leaves of the mask), got "
+             << symbols << ": remove key_ranges and run attn-analyze-masks";
   }
-  return success(ok);
+  return success();
 }
 
 namespace {

@@ -53,4 +53,135 @@ attn.kernel @no_mask(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x4x64xf32>, %v: te
   %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : tensor<?x?x12x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x32xf32> -> tensor<?x?x12x32xf32>
   attn.yield %r : tensor<?x?x12x32xf32>
 }
+
+// Causal: whole tiles below the diagonal are full, the tail up to the tile's last
+// query is masked. There is no head.
+// CHECK-LABEL: attn.kernel @causal
+// CHECK: %end = affine.min #{{.+}}(%i1, %m)
+// CHECK: %full_last = affine.min #{{.+}}(%i0, %m)
+// CHECK: %full:3 = scf.for %j0 = %c0 to %full_end step %c128
+// CHECK-NOT: attn.tile_mask
+// CHECK: %tail:3 = scf.for %j0 = %full_end to %end step %c128
+// CHECK: %keys = affine.min #{{.+}}(%j0, %end)
+// CHECK: %s = attn.tile_scores
+// CHECK: %visible = attn.tile_mask %s at(%b, %h, %i0, %j0) {
+// CHECK: arith.cmpi sle
+// CHECK: %m_new = attn.tile_max %visible
+attn.kernel @causal(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
+    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>, exact = true, opaque = false>
+  mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %visible = arith.cmpi sle, %j, %i : index
+    attn.yield %visible : i1
+  } : tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x2x8xf32>
+  attn.yield %r : tensor<?x?x2x8xf32>
+}
+
+// A window has a masked head as well: three loops.
+// CHECK-LABEL: attn.kernel @window
+// CHECK: %head:3 = scf.for %j0 = %begin to %head_end step %c128
+// CHECK: attn.tile_mask
+// CHECK: %full:3 = scf.for %j0 = %full_begin to %full_end step %c128
+// CHECK-NOT: attn.tile_mask
+// CHECK: %tail:3 = scf.for %j0 = %full_end to %end step %c128
+// CHECK: attn.tile_mask
+attn.kernel @window(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
+    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0, d0 - 256)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0, d1 - 257)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 257)>, end = affine_map<(d0, d1)[s0, s1] -> (s1, d1 + 256)>, exact = true, opaque = false>
+  mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %radius = arith.constant 256 : index
+    %0 = arith.subi %i, %j : index
+    %distance = math.absi %0 : index
+    %visible = arith.cmpi sle, %distance, %radius : index
+    attn.yield %visible : i1
+  } : tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x2x8xf32>
+  attn.yield %r : tensor<?x?x2x8xf32>
+}
+
+// Where no tile can be full, one masked loop is left. It passes the captures on that
+// the mask uses. The values of leaves are computed once a query tile.
+// CHECK-LABEL: attn.kernel @padding
+// CHECK-SAME: %[[PADDING:[^:]+]]: tensor<?x?xi64>, %[[UNUSED:[^:]+]]: tensor<?xi64>)
+// CHECK-NOT: scf.for %
+// CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c128
+// CHECK: attn.tile_mask %s at(%b, %h, %i0, %j0) capture(%[[PADDING]] : tensor<?x?xi64>) {
+// CHECK-NOT: scf.for %
+// CHECK: attn.tile_finish
+attn.kernel @padding(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %padding: tensor<?x?xi64>, %unused: tensor<?xi64>) -> tensor<?x?x2x8xf32> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %k scale(%c : f32) capture(%padding, %unused : tensor<?x?xi64>, tensor<?xi64>) layout(bshd)
+    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (0)>, end = affine_map<(d0, d1)[s0, s1] -> (s1)>, exact = false, opaque = true>
+  mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %p: tensor<?x?xi64>, %u: tensor<?xi64>):
+    %0 = tensor.extract %p[%b, %j] : tensor<?x?xi64>
+    %1 = arith.constant 0 : i64
+    %visible = arith.cmpi ne, %0, %1 : i64
+    attn.yield %visible : i1
+  } : tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x2x8xf32>
+  attn.yield %r : tensor<?x?x2x8xf32>
+}
+
+// CHECK-LABEL: attn.kernel @offset
+// CHECK-SAME: %[[OFFSET:[^:]+]]: tensor<?xi64>)
+// CHECK: %[[U:.+]] = tensor.extract %[[OFFSET]][%b] : tensor<?xi64>
+// CHECK: %u = arith.index_cast %[[U]] : i64 to index
+// CHECK: %end = affine.min #{{.+}}(%i1, %m, %u)
+attn.kernel @offset(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %offset: tensor<?xi64>) -> tensor<?x?x2x8xf32> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %k scale(%c : f32) capture(%offset : tensor<?xi64>) layout(bshd)
+    key_ranges <begin = affine_map<(d0, d1)[s0, s1, s2] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1, s2] -> (0)>,
+                full_end = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + s2 + 1)>, end = affine_map<(d0, d1)[s0, s1, s2] -> (d1 + s2, s1)>, exact = true, opaque = false>
+  mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %o: tensor<?xi64>):
+    %0 = tensor.extract %o[%b] : tensor<?xi64>
+    %shift = arith.index_cast %0 : i64 to index
+    %last = arith.addi %i, %shift : index
+    %visible = arith.cmpi sle, %j, %last : index
+    attn.yield %visible : i1
+  } : tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x2x8xf32>
+  attn.yield %r : tensor<?x?x2x8xf32>
+}
+
+// A mask that was not analyzed hides anything.
+// CHECK-LABEL: attn.kernel @not_analyzed
+// CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c128
+// CHECK-NOT: scf.for %
+attn.kernel @not_analyzed(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %visible = arith.cmpi sle, %j, %i : index
+    attn.yield %visible : i1
+  } : tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x2x8xf32>
+  attn.yield %r : tensor<?x?x2x8xf32>
+}
+
+// Static sizes: 128 keys are one full tile and no tail, and 16 queries two vectors.
+// The other layout, a score region, and the log-sum-exp.
+// CHECK-LABEL: attn.kernel @static
+// CHECK: scf.forall (%b, %h, %it) in (2, 2, 1)
+// CHECK: attn.tile_load %{{.+}}[%b, %h, %i0, %c0] dims [2, 3] rows(%{{.+}}) : tensor<2x2x16x8xf32> -> !attn.tile<16x8xf32>
+// CHECK: %full:3 = scf.for %j0 = %c0 to %c128 step %c128
+// CHECK: %biased = attn.tile_score %s at(%b, %h, %i0, %j0) {
+// CHECK: attn.tile_max %biased
+// CHECK-NOT: scf.for %
+// CHECK: %[[O:.+]], %[[LSE:.+]] = attn.tile_finish
+// CHECK: tensor.parallel_insert_slice %[[O]] into %out[%b, %h, %i0, 0]
+// CHECK: tensor.parallel_insert_slice %[[LSE]] into %lse_out[%b, %h, %i0]
+attn.kernel @static(%q: tensor<2x2x16x8xf32>, %k: tensor<2x2x128x8xf32>) -> (tensor<2x2x16x8xf32>, tensor<2x2x16xf32>) {
+  %c = arith.constant 1.0 : f32
+  %r, %lse = attn.attention %q, %k, %k scale(%c : f32) layout(bhsd) score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %cap = math.tanh %s : f32
+    attn.yield %cap : f32
+  } : tensor<2x2x16x8xf32>, tensor<2x2x128x8xf32>, tensor<2x2x128x8xf32> -> tensor<2x2x16x8xf32>, tensor<2x2x16xf32>
+  attn.yield %r, %lse : tensor<2x2x16x8xf32>, tensor<2x2x16xf32>
+}
 }

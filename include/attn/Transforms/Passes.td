@@ -265,7 +265,7 @@ def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
 
     - Requires: `attn.target` on the module; `attn-tile` has run.
     - Guarantees: each kernel has a schedule; each `attn.fused_linear` reads a packed weight.
-    - Rejects: a linear layer with dynamic K or N, or whose weight is no argument of its kernel
+    - Rejects: a linear layer whose weight is no argument of its kernel, or has another use
       (error at the op).
     - Place: after `attn-tile`, before `attn-verify-tiled`.
   }];
@@ -331,11 +331,10 @@ def AttnTilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
     Tile sizes come from the target (`attn/Analysis/ScheduleModel.h` has the formulas): as many
     vectors of queries as keep all registers busy, and up to 128 keys that stay in half of L2.
 
-    - Requires: `attn.target` on the module; static head counts and head sizes.
+    - Requires: `attn.target` on the module.
     - Guarantees: no `attn.attention` remains in a kernel; loop bounds are `affine.apply`,
       `affine.min` and `affine.max` of sizes and loop variables, named by their locations.
-    - Rejects: dynamic head counts or head sizes, `key_ranges` that do not fit the mask
-      (error at the op).
+    - Rejects: `key_ranges` that do not fit the mask (error at the op).
     - Place: after `attn-analyze-masks`, before `attn-schedule`.
   }];
   let options = [

@@ -1,0 +1,88 @@
+// RUN: split-file %s %t
+// RUN: attn-opt %t/v3.mlir --attn-schedule | FileCheck %t/v3.mlir
+// RUN: attn-opt %t/v3.mlir --attn-schedule --attn-verify-tiled -o %t/once.mlir
+// RUN: attn-opt %t/once.mlir --attn-schedule | diff %t/once.mlir -
+// RUN: attn-opt %t/v4.mlir --attn-schedule | FileCheck %t/v4.mlir
+
+//--- v3.mlir
+// AVX2 has 16 registers: 4 rows by 3 vectors of columns are 12 sums, 3 vectors of
+// weights and a broadcast value.
+module attributes {attn.target = "x86-64-v3"} {
+// CHECK: attn.weight @w source<"w.safetensors", "w"> : tensor<768x768xf32>
+// CHECK-NEXT: attn.weight @w_panels24 pack<@w, panel = 24> : tensor<32x768x24xf32>
+attn.weight @w source<"w.safetensors", "w"> : tensor<768x768xf32>
+
+// CHECK-LABEL: attn.kernel @linear
+// CHECK-SAME: tensor<32x768x24xf32>
+// CHECK-SAME: schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 0, mb = 512>
+attn.kernel @linear(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32> {
+  %y = attn.fused_linear %x, %w : tensor<?x768xf32>, tensor<768x768xf32> -> tensor<?x768xf32>
+  attn.yield %y : tensor<?x768xf32>
+}
+
+// Long sums are blocked: the panel of a block stays in L1.
+// CHECK: attn.kernel @pack_0(%[[ARG:.+]]: tensor<768x3072xf32>) -> tensor<32x3072x24xf32> attributes {schedule = #attn.rowwise_schedule<vector = 8, rows = 4>}
+// CHECK-NEXT: attn.pack %[[ARG]] panel(24)
+// CHECK-LABEL: attn.kernel @long
+// CHECK-SAME: schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 256, mb = 256>
+attn.kernel @long(%x: tensor<?x3072xf32>, %w: tensor<768x3072xf32>) -> tensor<?x768xf32> {
+  %y = attn.fused_linear %x, %w : tensor<?x3072xf32>, tensor<768x3072xf32> -> tensor<?x768xf32>
+  attn.yield %y : tensor<?x768xf32>
+}
+
+// Tiles of 64 channels would leave a third of a panel of 24 empty.
+// CHECK-LABEL: attn.kernel @narrow
+// CHECK-SAME: schedule = #attn.linear_schedule<vector = 8, mr = 6, nr = 16, kc = 0, mb = 510>
+attn.kernel @narrow(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>) -> tensor<?x64xf32> {
+  %y = attn.fused_linear %x, %w : tensor<?x64xf32>, tensor<64x64xf32> -> tensor<?x64xf32>
+  attn.yield %y : tensor<?x64xf32>
+}
+
+// CHECK-LABEL: attn.kernel @norm
+// CHECK-SAME: schedule = #attn.rowwise_schedule<vector = 8, rows = 4>
+attn.kernel @norm(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> {
+  %y = attn.layer_norm %x, %g, %g epsilon(1.0e-5) : tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
+  attn.yield %y : tensor<?x8xf32>
+}
+
+// A schedule that is there is kept.
+// CHECK-LABEL: attn.kernel @edited
+// CHECK-SAME: schedule = #attn.rowwise_schedule<vector = 8, rows = 2>
+attn.kernel @edited(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> attributes {schedule = #attn.rowwise_schedule<vector = 8, rows = 2>} {
+  %y = attn.layer_norm %x, %g, %g epsilon(1.0e-5) : tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
+  attn.yield %y : tensor<?x8xf32>
+}
+
+// Weights of the model are packed by their recipe, others by a kernel, each once.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<4x768xf32>, %z: tensor<4x3072xf32>, %v: tensor<768x3072xf32>) -> (tensor<4x768xf32>, tensor<4x768xf32>) {
+  // CHECK-NOT: attn.weight_ref @w :
+  // CHECK: %[[W:.+]] = attn.weight_ref @w_panels24 : tensor<32x768x24xf32>
+  // CHECK: attn.call @linear ins(%{{.+}}, %[[W]] : {{.+}})
+  %w = attn.weight_ref @w : tensor<768x768xf32>
+  %i = tensor.empty() : tensor<4x768xf32>
+  %dx = tensor.cast %x : tensor<4x768xf32> to tensor<?x768xf32>
+  %di = tensor.cast %i : tensor<4x768xf32> to tensor<?x768xf32>
+  %y = attn.call @linear ins(%dx, %w : tensor<?x768xf32>, tensor<768x768xf32>) outs(%di : tensor<?x768xf32>) -> tensor<?x768xf32>
+  // CHECK: %[[INIT:.+]] = tensor.empty() : tensor<32x3072x24xf32>
+  // CHECK: %[[P:.+]] = attn.call @pack_0 ins(%{{.+}} : tensor<768x3072xf32>) outs(%[[INIT]] : tensor<32x3072x24xf32>)
+  // CHECK: attn.call @long ins(%{{.+}}, %[[P]] : {{.+}})
+  %dz = tensor.cast %z : tensor<4x3072xf32> to tensor<?x3072xf32>
+  %u = attn.call @long ins(%dz, %v : tensor<?x3072xf32>, tensor<768x3072xf32>) outs(%di : tensor<?x768xf32>) -> tensor<?x768xf32>
+  %sy = tensor.cast %y : tensor<?x768xf32> to tensor<4x768xf32>
+  %su = tensor.cast %u : tensor<?x768xf32> to tensor<4x768xf32>
+  return %sy, %su : tensor<4x768xf32>, tensor<4x768xf32>
+}
+}
+
+//--- v4.mlir
+// AVX-512 has 32 registers: 6 rows by 4 vectors are 24 sums.
+module attributes {attn.target = "x86-64-v4"} {
+// CHECK-LABEL: attn.kernel @linear
+// CHECK-SAME: tensor<12x768x64xf32>
+// CHECK-SAME: schedule = #attn.linear_schedule<vector = 16, mr = 6, nr = 64, kc = 96, mb = 510>
+attn.kernel @linear(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32> {
+  %y = attn.fused_linear %x, %w : tensor<?x768xf32>, tensor<768x768xf32> -> tensor<?x768xf32>
+  attn.yield %y : tensor<?x768xf32>
+}
+}
