@@ -173,7 +173,7 @@ attn.kernel @keeps_ranges(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> t
 // Nine differences of two-sided holes have too many cases: safe, and said.
 // CHECK-LABEL: @too_large
 // CHECK: key_ranges <begin = #[[$ZERO]], full_begin = #[[$ZERO]], full_end = #[[$ZERO]], end = #[[$M]], exact = false, opaque = true>
-// REMARK: remark: [Missed] MaskAnalyzed | Category:attn-analyze-masks | Function=too_large | Reason="the mask has too many cases to be analyzed, so that no key is skipped and no tile is full", Suggestion="write it with fewer comparisons, min, max and abs", AffineAtoms=9, OpaqueAtoms=0
+// REMARK: remark: [Missed] MaskAnalyzed | Category:attn-analyze-masks | Function=too_large | AffineAtoms=9, OpaqueAtoms=0, Reason="the mask has too many cases to be analyzed, so that no key is skipped and no tile is full", Suggestion="write it with fewer comparisons, min, max and abs"
 attn.kernel @too_large(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) mask {
