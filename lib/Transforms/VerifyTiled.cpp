@@ -92,7 +92,7 @@ private:
   }
 
   /// Verifies that panels are what the register tile reads, that vectors fill
-  /// it, and that blocks divide K.
+  /// it, and that blocks hold whole register tiles.
   void verifyLinear(FusedLinearOp op, LinearScheduleAttr schedule) {
     RankedTensorType weight = op.getWeight().getType();
     if (weight.getRank() != 3)
@@ -107,11 +107,6 @@ private:
       reject(op.emitOpError()
              << "expected nr to be a multiple of vector = "
              << schedule.getVector() << ", got " << schedule.getNr());
-    int64_t inputs = weight.getDimSize(1);
-    if (schedule.getKc() && inputs % schedule.getKc() != 0)
-      reject(op.emitOpError()
-             << "expected kc to divide K = " << inputs
-             << " (because blocks have no rest), got " << schedule.getKc());
     if (schedule.getMb() % schedule.getMr() != 0)
       reject(op.emitOpError()
              << "expected mb to be a multiple of mr = " << schedule.getMr()

@@ -23,17 +23,6 @@ using Halide::RDom;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// The block of K for a wanted size: a divisor of K near it, so that no rest
-/// remains, else the size itself. Even, so that the loop unrolls by two.
-static int chooseBlock(int inner, int wanted) {
-  if (wanted <= 0 || wanted >= inner)
-    return inner;
-  for (int block = wanted / 2 * 2; 2 * block >= wanted && block > 0; block -= 2)
-    if (inner % block == 0)
-      return block;
-  return std::max(wanted / 2 * 2, 1);
-}
-
 FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel,
                                             const TargetInfo &target) {
   auto type = cast<RankedTensorType>(op.getWeight().getType());
@@ -83,7 +72,8 @@ FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel,
     return op.emitOpError("expected ceil(N / panel) = ")
            << llvm::divideCeil(shape.columns, shape.nr)
            << " panels for N = " << shape.columns << ", got " << shape.panels;
-  shape.block = chooseBlock(shape.inner, static_cast<int>(schedule.getKc()));
+  auto block = static_cast<int>(schedule.getKc());
+  shape.block = block > 0 && block < shape.inner ? block : shape.inner;
   // Two steps hide the loop's own instructions. Where product and sum are two
   // instructions, the products of a second step would not fit in registers.
   shape.unroll = target.fusedMultiplyAdd ? 2 : 1;

@@ -108,6 +108,9 @@ static void scheduleTiles(LinearAlgorithm &algorithm) {
   }
   stage.vectorize(column, shape.vector).unroll(column).unroll(row);
 
+  // A row tile lies in one panel. Halide's own bounds allow for more where the
+  // last panel is partial.
+  product.tile.bound_extent(product.p, 1);
   if (!shape.isBlocked()) {
     product.tile.compute_at(algorithm.row, tile);
     scheduleAccumulator(shape, product.tile, product.j, product.m, shape.mr,
@@ -137,7 +140,7 @@ static void scheduleTiles(LinearAlgorithm &algorithm) {
     std::swap(outer, outerRest);
     std::swap(inner, innerRest);
     scheduleUpdate(blocks.update(1)).reorder(j, inner, outer, p);
-    product.rest.compute_at(blocks, outer);
+    product.rest.compute_at(blocks, outer).bound_extent(p, 1);
     scheduleAccumulator(shape, product.rest, j, m2, shape.mr, product.restK,
                         shape.rest);
   }
