@@ -280,7 +280,7 @@ bool KernelCompiler::poll(Job &job) {
 /// Emits the diagnostics of an ended job.
 LogicalResult KernelCompiler::finish(Job &job) {
   auto fail = [&]() {
-    return job.kernel.emitError("cannot compile kernel '")
+    return mlir::emitError(job.kernel.getLoc(), "cannot compile kernel '")
            << job.symbol << "': ";
   };
   if (job.timedOut)

@@ -1,0 +1,204 @@
+//===- FlashModel.cpp - attention kernels and their reference
+//--------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "FlashModel.h"
+
+#include "attn/Dialect/IR/Attn.h"
+#include "attn/Pipelines/Dialects.h"
+#include "attn/Pipelines/Pipelines.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace attn;
+using namespace attn::testing;
+
+FlashModel FlashModel::causal(int64_t headSize) {
+  FlashModel model;
+  model.headSize = model.valueSize = headSize;
+  model.lse = true;
+  model.captures = "%n, %m";
+  model.captureTypes = "index, index";
+  model.mask = R"(
+      %shift = arith.subi %x1, %x0 : index
+      %last = arith.addi %i, %shift : index
+      %visible = arith.cmpi sle, %j, %last : index
+      attn.yield %visible : i1)";
+  return model;
+}
+
+static std::string tensorType(const FlashModel &model, int64_t heads,
+                              int64_t channels) {
+  return llvm::formatv(model.bhsd ? "tensor<?x{0}x?x{1}xf32>"
+                                  : "tensor<?x?x{0}x{1}xf32>",
+                       heads, channels);
+}
+
+std::string FlashModel::tiled(const std::string &target) const {
+  std::string q = tensorType(*this, heads, headSize),
+              k = tensorType(*this, keyHeads, headSize),
+              v = tensorType(*this, keyHeads, valueSize),
+              o = tensorType(*this, heads, valueSize);
+  std::string l = llvm::formatv("tensor<?x{0}x?xf32>", heads);
+  std::string captured, blockArguments;
+  llvm::SmallVector<llvm::StringRef> types;
+  if (!captures.empty()) {
+    captured = " capture(" + captures + " : " + captureTypes + ")";
+    llvm::StringRef(captureTypes).split(types, ", ");
+    for (auto [number, type] : llvm::enumerate(types))
+      blockArguments += llvm::formatv(", %x{0}: {1}", number, type);
+  }
+  auto region = [&](const char *name, const char *first,
+                    const std::string &body) -> std::string {
+    return body.empty() ? ""
+                        : std::string(name) + " {\n^bb0(" + first +
+                              "%b: index, %h: index, %i: index, %j: index" +
+                              blockArguments + "):" + body + "\n}";
+  };
+  std::string text = llvm::formatv(
+      R"(attn.kernel @k(%q: {0}, %k: {1}, %v: {2}{3}) -> {4} {{
+  %scale = arith.constant {5} : f32
+  %dim = arith.constant {6} : index
+  %n = tensor.dim %q, %dim : {0}
+  %m = tensor.dim %k, %dim : {1}
+  %o{7} = attn.attention %q, %k, %v scale(%scale : f32){8} layout({9})
+    {10} {11} : {0}, {1}, {2} -> {12}{13}
+  attn.yield %o{7} : {12}{13}
+})",
+      q, k, v, arguments.empty() ? "" : ", " + arguments,
+      lse ? "(" + o + ", " + l + ")" : o,
+      llvm::formatv("{0:e8}", 1.0 / std::sqrt(double(headSize))), bhsd ? 2 : 1,
+      lse ? ", %lse" : "", captured, bhsd ? "bhsd" : "bshd",
+      region("score", "%s: f32, ", score), region("mask", "", mask), o,
+      lse ? ", " + l : "");
+
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module) {
+    ADD_FAILURE() << text;
+    return "";
+  }
+  mlir::PassManager manager(&context);
+  FusedToTiledOptions options;
+  options.targets.push_back(target);
+  buildFusedToTiled(manager, options);
+  if (mlir::failed(manager.run(*module))) {
+    ADD_FAILURE() << text;
+    return "";
+  }
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  module->print(stream);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// One run
+//===----------------------------------------------------------------------===//
+
+static Tensor makeHeads(const FlashModel &model, int64_t batch,
+                        int64_t positions, int64_t heads, int64_t channels,
+                        Placement placement, int64_t padding) {
+  std::vector<int64_t> shape = {batch, positions, heads, channels};
+  if (model.bhsd)
+    std::swap(shape[1], shape[2]);
+  return makeTensor(halide_type_of<float>(), shape, placement,
+                    padding ? channels + padding : 0);
+}
+
+FlashCase::FlashCase(const FlashModel &model, int64_t batch, int64_t n,
+                     int64_t m, Placement placement, int64_t padding)
+    : model(model), batch(batch), n(n), m(m),
+      query(makeHeads(model, batch, n, model.heads, model.headSize, placement,
+                      padding)),
+      key(makeHeads(model, batch, m, model.keyHeads, model.headSize, placement,
+                    padding)),
+      value(makeHeads(model, batch, m, model.keyHeads, model.valueSize,
+                      placement, padding)),
+      result(makeHeads(model, batch, n, model.heads, model.valueSize, placement,
+                       padding)),
+      lse(makeTensor(halide_type_of<float>(), {batch, model.heads, n},
+                     placement)) {
+  fillRandom(query, 1, 2.0f);
+  fillRandom(key, 2, 2.0f);
+  fillRandom(value, 3);
+}
+
+float &FlashCase::at(Tensor &tensor, int64_t b, int64_t position, int64_t head,
+                     int64_t channel) const {
+  return tensor
+      .as<float>()[b * tensor.strides[0] +
+                   position * tensor.strides[model.bhsd ? 2 : 1] +
+                   head * tensor.strides[model.bhsd ? 1 : 2] + channel];
+}
+
+void FlashCase::check(const CompiledKernel &kernel,
+                      const std::vector<Tensor> &more, double tolerance,
+                      int threads) {
+  std::vector<Tensor> arguments = {query, key, value};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  arguments.push_back(result);
+  if (model.lse)
+    arguments.push_back(lse);
+  ASSERT_EQ(kernel.run(arguments, threads), 0);
+
+  auto same = [&](double expected, float got, const char *what, int64_t b,
+                  int64_t h, int64_t i, int64_t d) {
+    bool ok = std::isfinite(expected)
+                  ? std::abs(expected - got) <=
+                        tolerance * std::max(1.0, std::abs(expected))
+              : std::isnan(expected) ? std::isnan(got)
+                                     : expected == got;
+    EXPECT_TRUE(ok) << what << " b = " << b << ", h = " << h << ", i = " << i
+                    << ", d = " << d << ", n = " << n << ", m = " << m
+                    << ": expected " << expected << ", got " << got;
+    return ok;
+  };
+  const double scale =
+      static_cast<float>(1.0 / std::sqrt(double(model.headSize)));
+  std::vector<double> weights(m);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t h = 0; h < model.heads; ++h)
+      for (int64_t i = 0; i < n; ++i) {
+        int64_t g = h / (model.heads / model.keyHeads);
+        double maximum = -INFINITY, sum = 0;
+        std::vector<int64_t> seen;
+        for (int64_t j = 0; j < m; ++j) {
+          if (model.visible && !model.visible(b, h, i, j))
+            continue;
+          double s = 0;
+          for (int64_t d = 0; d < model.headSize; ++d)
+            s += double(at(query, b, i, h, d)) * at(key, b, j, g, d);
+          s *= scale;
+          weights[j] = model.changed ? model.changed(s, b, h, i, j) : s;
+          maximum =
+              std::isnan(weights[j]) ? NAN : std::max(maximum, weights[j]);
+          seen.push_back(j);
+        }
+        for (int64_t j : seen)
+          sum += weights[j] =
+              std::exp2((weights[j] - maximum) * model.exponent);
+        for (int64_t d = 0; d < model.valueSize; ++d) {
+          double o = 0;
+          for (int64_t j : seen)
+            o += weights[j] * at(value, b, j, g, d);
+          if (!same(seen.empty() ? 0.0 : o / sum, at(result, b, i, h, d),
+                    "result", b, h, i, d))
+            return;
+        }
+        if (model.lse &&
+            !same(seen.empty() ? -INFINITY
+                               : maximum * model.exponent * std::log(2.0) +
+                                     std::log(sum),
+                  lse.as<float>()[(b * model.heads + h) * n + i], "lse", b, h,
+                  i, 0))
+          return;
+      }
+}

@@ -1,0 +1,383 @@
+//===- FlashTest.cpp - attention kernels run and are edited
+//----------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "FlashModel.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace attn::testing;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+namespace {
+
+/// The first occurrence of `from` at or after `start` becomes `to`.
+std::string edit(std::string text, const std::string &from,
+                 const std::string &to, size_t start = 0) {
+  size_t at = text.find(from, start);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string editAll(std::string text, const std::string &from,
+                    const std::string &to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+size_t count(const std::string &text, const std::string &what) {
+  size_t number = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at)
+    ++number;
+  return number;
+}
+
+/// A causal model whose reference knows the sizes of `run`.
+void setCausal(FlashModel &model, int64_t n, int64_t m) {
+  model.visible = [=](int64_t, int64_t, int64_t i, int64_t j) {
+    return j <= i + m - n;
+  };
+}
+
+constexpr float notANumber = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+TEST(FlashTest, SizesAroundTiles) {
+  FlashModel model;
+  model.heads = 4; // Two query heads share a key head.
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  for (Placement placement : {Placement::Front, Placement::Back})
+    for (int64_t n : {0, 1, 23, 24, 25, 53})
+      for (int64_t m : {0, 1, 3, 127, 128, 129, 257}) {
+        FlashCase run(model, /*batch=*/n == 25 ? 3 : 1, n, m, placement,
+                      /*padding=*/n == 53 ? 5 : 0);
+        run.check(*kernel);
+      }
+}
+
+TEST(FlashTest, HeadSizes) {
+  for (auto [headSize, valueSize] :
+       {std::pair<int64_t, int64_t>{1, 1}, {3, 40}, {65, 7}, {128, 64}}) {
+    FlashModel model = FlashModel::causal(headSize);
+    model.valueSize = valueSize;
+    auto kernel = CompiledKernel::compile(model.tiled());
+    ASSERT_TRUE(kernel);
+    for (Placement placement : {Placement::Front, Placement::Back}) {
+      setCausal(model, 30, 150);
+      FlashCase run(model, 2, 30, 150, placement, /*padding=*/1);
+      run.check(*kernel);
+    }
+  }
+}
+
+TEST(FlashTest, OtherTargets) {
+  FlashModel model = FlashModel::causal(32);
+  model.bhsd = true;
+  for (const char *target : {"x86-64-v2", "arm64", "x86-64-v4"}) {
+    auto kernel = CompiledKernel::compile(model.tiled(target), target);
+    ASSERT_TRUE(kernel) << target;
+    if (target == std::string("arm64") || (target == std::string("x86-64-v4") &&
+                                           !__builtin_cpu_supports("avx512dq")))
+      continue;
+    setCausal(model, 70, 200);
+    FlashCase run(model, 1, 70, 200, Placement::Back);
+    run.check(*kernel);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is hidden
+//===----------------------------------------------------------------------===//
+
+TEST(FlashTest, CausalRowsThatSeeNothing) {
+  FlashModel model = FlashModel::causal(8);
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  // With bottom-right alignment the first n - m rows see no key.
+  for (auto [n, m] : {std::pair<int64_t, int64_t>{60, 20},
+                      {20, 60},
+                      {200, 200},
+                      {1, 1},
+                      {5, 0},
+                      {300, 131}}) {
+    setCausal(model, n, m);
+    FlashCase run(model, 2, n, m, Placement::Back);
+    run.check(*kernel);
+  }
+}
+
+TEST(FlashTest, HiddenNaNChangesNothing) {
+  FlashModel model = FlashModel::causal(8);
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  const int64_t n = 200;
+  setCausal(model, n, n);
+  FlashCase run(model, 1, n, n, Placement::Back);
+  // Row i sees key 150 from i = 150 on: NaN there and nowhere else.
+  run.at(run.key, 0, 150, 0, 3) = notANumber;
+  run.at(run.value, 0, 150, 1, 5) = notANumber;
+  run.at(run.value, 0, 170, 1, 2) = infinity;
+  run.at(run.query, 0, 40, 1, 0) = notANumber;
+  run.check(*kernel);
+}
+
+TEST(FlashTest, KeyPadding) {
+  FlashModel model;
+  model.arguments = "%mask: tensor<?x?xi64>";
+  model.captures = "%mask";
+  model.captureTypes = "tensor<?x?xi64>";
+  model.mask = R"(
+      %word = tensor.extract %x0[%b, %j] : tensor<?x?xi64>
+      %zero = arith.constant 0 : i64
+      %visible = arith.cmpi ne, %word, %zero : i64
+      attn.yield %visible : i1)";
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  for (int64_t m : {1, 31, 128, 300}) {
+    // The last batch row sees nothing at all; hidden keys hold NaN.
+    Tensor mask = makeTensor(halide_type_of<int64_t>(), {3, m}, Placement::Back,
+                             0, alignof(int64_t));
+    FlashCase run(model, 3, 29, m, Placement::Back);
+    for (int64_t b = 0; b < 3; ++b)
+      for (int64_t j = 0; j < m; ++j) {
+        bool seen = b != 2 && (j % (2 + b) != 1) && j < m - 3 * b;
+        mask.as<int64_t>()[b * m + j] = seen;
+        if (!seen)
+          for (int64_t h = 0; h < 2; ++h) {
+            run.at(run.key, b, j, h, j % 8) = notANumber;
+            run.at(run.value, b, j, h, (j + 1) % 8) =
+                j % 3 ? notANumber : -infinity;
+          }
+      }
+    model.visible = [=](int64_t b, int64_t, int64_t, int64_t j) {
+      return mask.as<int64_t>()[b * m + j] != 0;
+    };
+    run.check(*kernel, {mask});
+  }
+}
+
+TEST(FlashTest, ScoreRegion) {
+  FlashModel model;
+  model.lse = true;
+  model.arguments = "%bias: tensor<?x?xf32>";
+  model.captures = "%bias";
+  model.captureTypes = "tensor<?x?xf32>";
+  model.score = R"(
+      %cap = arith.constant 3.0 : f32
+      %0 = arith.divf %s, %cap : f32
+      %1 = math.tanh %0 : f32
+      %2 = arith.mulf %1, %cap : f32
+      %3 = tensor.extract %x0[%i, %j] : tensor<?x?xf32>
+      %4 = arith.addf %2, %3 : f32
+      attn.yield %4 : f32)";
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  const int64_t n = 30, m = 140;
+  Tensor bias = makeFloats({n, m}, Placement::Back);
+  fillRandom(bias, 7);
+  // The way frameworks write a mask: a row of the lowest number is uniform.
+  for (int64_t j = 0; j < m; ++j) {
+    bias.as<float>()[3 * m + j] = std::numeric_limits<float>::lowest();
+    if (j % 3)
+      bias.as<float>()[5 * m + j] = std::numeric_limits<float>::lowest();
+  }
+  model.changed = [&](double s, int64_t, int64_t, int64_t i, int64_t j) {
+    double capped = 3.0 * std::tanh(s / 3.0);
+    double b = bias.as<float>()[i * m + j];
+    return b < -1e38 ? b : capped + b; // As f32 adds them.
+  };
+  FlashCase run(model, 1, n, m, Placement::Back);
+  run.check(*kernel, {bias}, 1e-5);
+}
+
+TEST(FlashTest, ThreadsAndBatchesGiveTheSameBits) {
+  FlashModel model = FlashModel::causal(16);
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  setCausal(model, 100, 170);
+  FlashCase three(model, 3, 100, 170, Placement::Back);
+  three.check(*kernel, {}, 3e-6, /*threads=*/3);
+  FlashCase one(model, 1, 100, 170, Placement::Back);
+  auto copy = [](Tensor &to, const Tensor &from) {
+    std::copy_n(from.as<float>() + 2 * from.strides[0], from.strides[0],
+                to.as<float>());
+  };
+  copy(one.query, three.query);
+  copy(one.key, three.key);
+  copy(one.value, three.value);
+  one.check(*kernel);
+  EXPECT_EQ(memcmp(one.result.as<float>(),
+                   three.result.as<float>() + 2 * three.result.strides[0],
+                   three.result.strides[0] * sizeof(float)),
+            0);
+}
+
+//===----------------------------------------------------------------------===//
+// The tiled text is the source
+//===----------------------------------------------------------------------===//
+
+TEST(FlashTest, NoScoreTensorAndNoHeap) {
+  FlashModel model = FlashModel::causal(8);
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  // A tile of scores on the stack: 24 x 128, whatever n and m are.
+  EXPECT_THAT(kernel->stmt, HasSubstr("[float32 * 3072] in Stack"));
+  setCausal(model, 2000, 2000);
+  FlashCase run(model, 1, 2000, 2000, Placement::Back);
+  run.check(*kernel);
+  EXPECT_EQ(CompiledKernel::largestAllocation(), 0u);
+}
+
+TEST(FlashTest, TileSizeChangesTheLoops) {
+  FlashModel model = FlashModel::causal(8);
+  std::string text = model.tiled();
+  // Key tiles of 64 instead of 128: types, steps, affine maps.
+  std::string edited = editAll(text, "x128x", "x64x");
+  edited = editAll(edited, "<128x", "<64x");
+  edited = editAll(edited, "constant 128", "constant 64");
+  edited = editAll(edited, "floordiv 128) * 128", "floordiv 64) * 64");
+  edited = editAll(edited, "+ d1, 128)", "+ d1, 64)");
+  auto kernel = CompiledKernel::compile(edited);
+  ASSERT_TRUE(kernel);
+  EXPECT_THAT(kernel->stmt, HasSubstr("[float32 * 1536] in Stack"));
+  EXPECT_THAT(kernel->stmt, Not(HasSubstr("[float32 * 3072]")));
+  setCausal(model, 200, 200);
+  FlashCase run(model, 1, 200, 200, Placement::Back);
+  run.check(*kernel);
+}
+
+TEST(FlashTest, RemovedMaskShowsThePartialTile) {
+  FlashModel model = FlashModel::causal(8);
+  std::string text = model.tiled();
+  size_t begin = text.find("attn.tile_mask");
+  ASSERT_NE(begin, std::string::npos);
+  begin = text.rfind("%", begin); // The result's name.
+  size_t end = text.find("\n", text.find("} :", begin));
+  std::string name = text.substr(begin, text.find(" ", begin) - begin);
+  size_t operand = text.find("%", text.find("tile_mask", begin));
+  std::string scores = text.substr(operand, text.find(" ", operand) - operand);
+  std::string edited = text.substr(0, begin) + text.substr(end);
+  edited =
+      edit(edited, "tile_max " + name + ",", "tile_max " + scores + ",", begin);
+  edited =
+      edit(edited, "tile_exp " + name + ",", "tile_exp " + scores + ",", begin);
+  auto kernel = CompiledKernel::compile(edited);
+  ASSERT_TRUE(kernel);
+  // A tile of 24 queries now sees what its last row sees.
+  const int64_t n = 60;
+  model.visible = [=](int64_t, int64_t, int64_t i, int64_t j) {
+    return j < std::min<int64_t>(n, (i / 24 + 1) * 24);
+  };
+  FlashCase run(model, 1, n, n, Placement::Back);
+  run.check(*kernel);
+}
+
+TEST(FlashTest, ConstantOfTileExpChangesTheBase) {
+  FlashModel model;
+  model.lse = false;
+  std::string text = model.tiled();
+  ASSERT_EQ(count(text, "attn.tile_exp"), 2u);
+  // In tile_exp only; with one tile of keys there is nothing to rescale.
+  size_t full = text.find("attn.tile_exp");
+  size_t tail = text.find("attn.tile_exp", full + 1);
+  std::string edited = edit(text, "scale(1.442695)", "scale(1.0)", tail);
+  auto kernel = CompiledKernel::compile(edited);
+  ASSERT_TRUE(kernel);
+  model.exponent = 1.0;
+  FlashCase run(model, 1, 40, 100, Placement::Back);
+  run.check(*kernel);
+
+  // Everywhere: a softmax to base 2, for any number of tiles.
+  kernel =
+      CompiledKernel::compile(editAll(text, "scale(1.442695)", "scale(1.0)"));
+  ASSERT_TRUE(kernel);
+  FlashCase longer(model, 1, 40, 300, Placement::Back);
+  longer.check(*kernel);
+}
+
+TEST(FlashTest, FullTilesHaveNoMask) {
+  // The predicate is a load, so that its traces are easy to find.
+  FlashModel model = FlashModel::causal(8);
+  auto kernel = CompiledKernel::compile(model.tiled());
+  ASSERT_TRUE(kernel);
+  size_t full = kernel->stmt.find("produce visible0");
+  size_t end = kernel->stmt.find("produce weights0", full);
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_EQ(count(kernel->stmt.substr(full, end - full), "select("), 0u);
+  size_t partial = kernel->stmt.find("produce visible1");
+  size_t partialEnd = kernel->stmt.find("produce weights1", partial);
+  ASSERT_NE(partialEnd, std::string::npos);
+  EXPECT_NE(
+      count(kernel->stmt.substr(partial, partialEnd - partial), "select("), 0u);
+}
+
+//===----------------------------------------------------------------------===//
+// What is refused
+//===----------------------------------------------------------------------===//
+
+TEST(FlashTest, RefusedSchedules) {
+  FlashModel model;
+  std::string text = model.tiled();
+  EXPECT_THAT(
+      compileError(edit(text, "value_unroll = 4", "value_unroll = 2")),
+      HasSubstr("expected value_unroll of at least 4 (because a block of "
+                "the state holds two factors, maximum and sum), got 2"));
+  EXPECT_THAT(compileError(edit(text, "key_unroll = 4", "key_unroll = 3")),
+              HasSubstr("expected the rows of the key tile to be a multiple of "
+                        "key_unroll = 3, got 128"));
+  EXPECT_THAT(
+      compileError(edit(text, "vector = 8", "vector = 16")),
+      HasSubstr("expected the rows of the query tile to be a multiple of "
+                "vector = 16, got 24"));
+  EXPECT_THAT(
+      compileError(edit(text, "vector = 8", "vector = 6")),
+      HasSubstr("expected a vector of a power of two of lanes, at least "
+                "2, got 6"));
+}
+
+TEST(FlashTest, RefusedOperations) {
+  FlashModel model;
+  model.score = R"(
+      %0 = math.atan %s : f32
+      attn.yield %0 : f32)";
+  EXPECT_EQ(compileError(model.tiled()),
+            "'math.atan' op not supported by the Halide target");
+}
+
+TEST(FlashTest, RefusedLoops) {
+  FlashModel model;
+  std::string text = model.tiled();
+  // Row 0 of a query tile that is not the tile's number times its rows.
+  EXPECT_THAT(
+      compileError(edit(text, "(d0 * 24)", "(d0 * 16)")),
+      HasSubstr("expected row 0 of the query tile to be the tile's number "
+                "times 24 (because the tile has 24 rows), got another "
+                "expression"));
+  // The weights of the old maximum.
+  size_t exp = text.find("attn.tile_exp");
+  size_t comma = text.find(",", exp);
+  size_t space = text.find(" ", comma + 2);
+  size_t max = text.find("attn.tile_max");
+  size_t carry = text.find(",", max) + 2;
+  std::string old = text.substr(carry, text.find(" ", carry) - carry);
+  std::string edited = text;
+  edited.replace(comma + 2, space - comma - 2, old);
+  EXPECT_THAT(
+      compileError(edited),
+      HasSubstr("expected the maximum that includes this tile, the result "
+                "of attn.tile_max, got another value"));
+}
