@@ -6,7 +6,7 @@
 #include "TestModel.h"
 #include "attn-c/cpu.h"
 
-DriverBehaviour behaviour;
+thread_local DriverBehaviour behaviour;
 
 static int32_t runDriver(void *ctx, uint8_t *workspace, const int64_t *dims,
                          void *const *inputs,

@@ -54,7 +54,7 @@ struct DriverBehaviour {
   int64_t strides[2] = {0, 0};
   int calls = 0;
 };
-extern DriverBehaviour behaviour;
+extern thread_local DriverBehaviour behaviour;
 
 /// A weights file in memory whose first byte is aligned.
 class WeightsFile {
