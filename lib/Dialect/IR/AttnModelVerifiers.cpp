@@ -13,6 +13,7 @@
 #include "attn/Dialect/IR/Attn.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -74,7 +75,8 @@ static bool reaches(WeightOp weight, WeightOp target,
 /// Verifies that the parts laid out along the axis fill `type`.
 static LogicalResult verifyConcat(WeightOp op, RankedTensorType type,
                                   ConcatAttr concat, ArrayRef<WeightOp> parts) {
-  int64_t axis = concat.getAxis(), sum = 0;
+  int64_t axis = concat.getAxis();
+  uint64_t sum = 0;
   if (axis >= type.getRank())
     return op.emitOpError()
            << "expected axis < " << type.getRank()
@@ -93,9 +95,9 @@ static LogicalResult verifyConcat(WeightOp op, RankedTensorType type,
       diagnostic.attachNote(part.getLoc()) << "the part is defined here";
       return diagnostic;
     }
-    sum += partType.getDimSize(axis);
+    sum = llvm::SaturatingAdd<uint64_t>(sum, partType.getDimSize(axis));
   }
-  if (sum != type.getDimSize(axis))
+  if (sum != uint64_t(type.getDimSize(axis)))
     return op.emitOpError()
            << "expected " << sum << " in axis " << axis << " of " << type
            << " (because the parts add up to that), got "

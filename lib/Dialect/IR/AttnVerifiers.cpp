@@ -13,6 +13,7 @@
 #include "attn/Dialect/IR/Attn.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -80,12 +81,13 @@ LogicalResult SplitHeadsOp::verify() {
                     << "), got " << heads;
   // split_heads_c2
   else if (!ShapedType::isDynamic(heads) && !ShapedType::isDynamic(channels)) {
+    uint64_t total = llvm::SaturatingMultiply<uint64_t>(heads, channels);
     if (ShapedType::isDynamic(inputChannels))
       checker.error() << "expected a static number of channels in input "
                          "(because it is H * D = "
-                      << heads * channels << "), got a dynamic one";
-    else if (inputChannels != heads * channels)
-      checker.error() << "expected " << heads * channels
+                      << total << "), got a dynamic one";
+    else if (uint64_t(inputChannels) != total)
+      checker.error() << "expected " << total
                       << " channels in input (because H * D = " << heads
                       << " * " << channels << "), got " << inputChannels;
   }
@@ -104,12 +106,13 @@ LogicalResult MergeHeadsOp::verify() {
   int64_t heads = checker.size("H"), channels = checker.size("D");
   int64_t resultChannels = getResult().getType().getDimSize(2);
   if (!ShapedType::isDynamic(heads) && !ShapedType::isDynamic(channels)) {
+    uint64_t total = llvm::SaturatingMultiply<uint64_t>(heads, channels);
     if (ShapedType::isDynamic(resultChannels))
       checker.error() << "expected a static number of channels in result "
                          "(because it is H * D = "
-                      << heads * channels << "), got a dynamic one";
-    else if (resultChannels != heads * channels)
-      checker.error() << "expected " << heads * channels
+                      << total << "), got a dynamic one";
+    else if (uint64_t(resultChannels) != total)
+      checker.error() << "expected " << total
                       << " channels in result (because H * D = " << heads
                       << " * " << channels << "), got " << resultChannels;
   }
