@@ -1,3 +1,6 @@
+# Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Fails if an object wants a symbol that is not in libc, libm or pthread."""
 
 import ctypes.util

@@ -1,3 +1,6 @@
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* Runs the model of lookup.mlir: lookup [weights file] [target]. */
 #include "lookup.h"
 #include <stdio.h>

@@ -1,3 +1,6 @@
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* Two models, each in two threads, with pools of their own. */
 #include "attention.h"
 #include "lookup.h"
