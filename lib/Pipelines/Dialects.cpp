@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -24,8 +25,27 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
+
+namespace {
+
+/// A graph may be written with private functions, one a layer: every operation
+/// of this dialect can be moved into the caller.
+struct AttnInlinerInterface final : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool,
+                       IRMapping &) const override {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override {
+    return true;
+  }
+};
+
+} // namespace
 
 void attn::registerDialects(DialectRegistry &registry) {
   registry.insert<attn::AttnDialect, affine::AffineDialect, arith::ArithDialect,
@@ -34,4 +54,8 @@ void attn::registerDialects(DialectRegistry &registry) {
                   math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
                   tensor::TensorDialect>();
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  func::registerInlinerExtension(registry);
+  registry.addExtension(+[](MLIRContext *, attn::AttnDialect *dialect) {
+    dialect->addInterfaces<AttnInlinerInterface>();
+  });
 }

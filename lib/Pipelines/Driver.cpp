@@ -104,7 +104,8 @@ namespace {
 /// What runDriver does, a method a step. A step that fails has said why.
 class Driver {
 public:
-  explicit Driver(const DriverOptions &options) : options(options) {
+  explicit Driver(const DriverOptions &options)
+      : options(options), progress(/*isWanted=*/!options.explain) {
     DialectRegistry registry;
     registerDialects(registry);
     registerHostTarget(registry);
@@ -119,6 +120,11 @@ public:
         failed(makeScratch()))
       return failure();
     SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+    // Comes first, and leaves the message to the other one.
+    ScopedDiagnosticHandler makeRoom(&context, [&](Diagnostic &) {
+      progress.clear();
+      return failure();
+    });
     if (options.explain)
       explainTo(llvm::errs(), context);
     progress.step("reading " + options.input);

@@ -29,8 +29,7 @@ static LogicalResult emitVariant(ModuleOp variant, const TargetInfo &target,
         llvm::MemoryBuffer::getFile(path);
     if (!text)
       return kernel.emitOpError()
-             << "expected the Halide target to write a loop nest, got: "
-             << text.getError().message();
+             << "cannot read '" << path << "': " << text.getError().message();
     os << "// ---- " << symbol << " (" << target.name << ")\n"
        << (*text)->getBuffer() << "\n";
   }

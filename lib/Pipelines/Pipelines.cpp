@@ -12,12 +12,18 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 void attn::buildGraphToFused(OpPassManager &manager,
                              const GraphToFusedOptions &options) {
-  // Names first: every later pass asks for sizes by name.
+  // Layers that are written as private functions become part of the entry.
+  // Without the simplifications that the inliner does by default: what a pass
+  // needs is a pass.
+  manager.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  manager.addPass(createSymbolDCEPass());
+  // Names before all else: every later pass asks for sizes by name.
   AttnNameDimsPassOptions names;
   names.dims = llvm::to_vector(options.dims);
   manager.addPass(createAttnNameDimsPass(names));

@@ -9,13 +9,13 @@
 
 using namespace attn;
 
-Progress::Progress()
-    : isTerminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
+Progress::Progress(bool isWanted)
+    : isShown(isWanted && llvm::sys::Process::StandardErrIsDisplayed()) {}
 
 Progress::~Progress() { clear(); }
 
 void Progress::step(const llvm::Twine &text) {
-  if (!isTerminal)
+  if (!isShown)
     return;
   clear();
   llvm::errs() << text << " ...";

@@ -10,17 +10,18 @@
 namespace attn {
 
 /// One line on the terminal that is written over at each step and gone at the
-/// end. Where the standard error is no terminal, nothing is written.
+/// end. Where it is not wanted or the standard error is no terminal, nothing is
+/// written.
 class Progress {
 public:
-  Progress();
+  explicit Progress(bool isWanted);
   ~Progress();
   void step(const llvm::Twine &text);
   /// Removes the line, so that a message can be printed.
   void clear();
 
 private:
-  bool isTerminal;
+  bool isShown;
   bool hasLine = false;
 };
 

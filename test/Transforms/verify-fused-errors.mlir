@@ -24,3 +24,11 @@ func.func @fused(%x: tensor<2x3x8xf32>, %n: index) -> (tensor<2x3x8xf32>, index)
   %1 = tensor.expand_shape %0 [[0, 1], [2]] output_shape [2, 3, 8] : tensor<6x8xf32> into tensor<2x3x8xf32>
   return %1, %m : tensor<2x3x8xf32>, index
 }
+
+// -----
+
+attn.kernel @graph_level(%x: tensor<6x8xf32>, %w: tensor<8x8xf32>) -> tensor<6x8xf32> {
+  // expected-error @+1 {{'attn.linear' op expected an operation of the fused level in a kernel, got one of the graph level: run attn-fuse-attention, attn-fuse-linear and attn-generalize}}
+  %0 = attn.linear %x, %w : tensor<6x8xf32>, tensor<8x8xf32> -> tensor<6x8xf32>
+  attn.yield %0 : tensor<6x8xf32>
+}

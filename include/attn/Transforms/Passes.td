@@ -196,7 +196,7 @@ def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
     - Requires: `attn-fuse-attention` has run.
     - Guarantees: no `attn.scores`, `attn.mask`, `attn.bias` or `attn.mix` remains; a remark
       `generalized` for each.
-    - Rejects: linalg operations that have no form as `linalg.generic`.
+    - Rejects: nothing.
     - Place: after `attn-fuse-linear`, before `attn-form-kernels`.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
