@@ -5,9 +5,10 @@
 |* One bit an instruction set. The compiler writes the bits that a variant of *|
 |* a model needs into the object (attn/Analysis/TargetInfo.h); the object's   *|
 |* run-time asks the CPU and the operating system for the same bits at load   *|
-|* and takes the first variant whose bits are all there. A bit of a wide      *|
-|* register file (AVX, AVX-512) also means that the system saves it. Bits are *|
-|* part of the object format: new ones are added at the end.                  *|
+|* and takes, of the variants whose bits are all there, the one that needs    *|
+|* most. A bit of a wide register file (AVX, AVX-512) also means that the     *|
+|* system saves it. Bits are part of the object format: new ones are added at *|
+|* the end.                                                                   *|
 \*===----------------------------------------------------------------------===*/
 #ifndef ATTN_C_CPU_H
 #define ATTN_C_CPU_H

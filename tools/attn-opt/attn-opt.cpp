@@ -52,8 +52,10 @@ static int compile(int argc, char **argv) {
       cl::desc("File to write; with --emit=obj the prefix of all files"));
   static cl::list<std::string> targets(
       "target", cl::CommaSeparated, cl::cat(category), cl::value_desc("names"),
-      cl::desc("CPUs to compile for, best first; the program picks the first "
-               "that its machine can run (default: x86-64-v3)"));
+      cl::desc(
+          "CPUs to compile for; the program picks the best that its machine "
+          "can run, and the weights file suits the first named "
+          "(default: x86-64-v3)"));
   static cl::list<std::string> dims(
       "dim", cl::cat(category), cl::value_desc("name=min..max"),
       cl::desc("Range of a dynamic dimension, e.g. batch=1..8, or batch=4; can "
