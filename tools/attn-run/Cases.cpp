@@ -13,6 +13,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cstring>
+
 using namespace llvm;
 
 namespace attn::run {
@@ -33,12 +35,31 @@ static std::string describe(const TensorInfo &tensor,
 }
 
 static bool sameForm(const NpyArray &array, const TensorInfo &tensor) {
-  return array.type == tensor.type &&
-         array.shape.size() == tensor.sizes.size() &&
+  // An expected output may be more exact than the output.
+  bool sameType = array.type == tensor.type ||
+                  (array.type == NpyType::F64 && tensor.type == NpyType::F32);
+  return sameType && array.shape.size() == tensor.sizes.size() &&
          all_of(zip(array.shape, tensor.sizes), [](auto pair) {
            auto [got, expected] = pair;
            return expected < 0 || got == expected;
          });
+}
+
+/// Turns an f64 array into the f32 that a model wants, if no value changes by
+/// that.
+static bool narrowExactly(NpyArray &array) {
+  std::vector<uint8_t> narrow(array.numElements() * sizeof(float));
+  for (uint64_t i = 0; i < array.numElements(); ++i) {
+    double wide;
+    memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
+    auto value = static_cast<float>(wide);
+    if (static_cast<double>(value) != wide && wide == wide)
+      return false;
+    memcpy(narrow.data() + i * sizeof(value), &value, sizeof(value));
+  }
+  array.type = NpyType::F32;
+  array.data = std::move(narrow);
+  return true;
 }
 
 namespace {
@@ -122,6 +143,11 @@ Expected<Case> readCase(StringRef path, const Interface &interface) {
   for (const TensorInfo &input : interface.inputs) {
     if (std::optional<NpyArray> array = take("in." + input.name)) {
       check(*array, input);
+      if (array->type != input.type && array->type == NpyType::F64 &&
+          input.type == NpyType::F32 && !narrowExactly(*array))
+        problems.add("expected " + array->name +
+                     " to be f32, or f64 with values that f32 has, got other "
+                     "values");
       result.inputs.push_back(std::move(*array));
     } else {
       problems.add("expected an array in." + input.name + ", got none");

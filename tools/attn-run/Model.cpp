@@ -14,10 +14,8 @@
 #include "attn/Analysis/TargetInfo.h"
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Driver.h"
-#include "attn/Pipelines/Pipelines.h"
 #include "attn/Target/Host/HostTarget.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -72,13 +70,7 @@ bool Model::compile(StringRef prefix, StringRef target) {
   DriverOptions options;
   options.targets = {(target.empty() ? hostTarget() : target).str()};
   mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
-  if (failed(lowerModel(*copy, Emit::Fused, options)))
-    return false;
-  mlir::PassManager manager(&context);
-  FusedToTiledOptions stage;
-  stage.targets.push_back(options.targets.front());
-  buildFusedToTiled(manager, stage);
-  if (failed(manager.run(*copy)))
+  if (failed(lowerModel(*copy, Emit::Tiled, options)))
     return false;
   ObjectOptions object;
   object.prefixPath = prefix.str();

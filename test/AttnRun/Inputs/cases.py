@@ -33,9 +33,11 @@ def changed(array, *changes):
 
 write("good")
 write("unknown", out_y=None, out_n=None, out_z=x)
+write("wide", in_x=x.astype(numpy.float64), out_y=2 * x.astype(numpy.float64))
+write("inexact", in_x=x + numpy.float64(0.1))
 write(
     "types",
-    in_x=x.astype(numpy.float64),
+    in_x=x.astype(numpy.int32),
     in_ids=ids.reshape(4, 1),
     compare=ids,
 )
