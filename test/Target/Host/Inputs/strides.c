@@ -1,3 +1,7 @@
+/*===- strides.c - attention on strided tensors -------------------*- C -*-===*\
+|* Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.      *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+\*===----------------------------------------------------------------------===*/
 /* Attention on tensors with strides, on threads of the caller and in memory of
  * the caller gives the bits of the plain run. */
 #include "attention.h"
