@@ -201,7 +201,7 @@ TEST(Npz, ArraysThatAreRefused) {
                                 "'shape': (1,)}"),
                          "ab")),
       ElementsAre("f.npz: array \"x\": expected an element type of <f4, <f8, "
-                  "<i4, <i8, |b1, |u1, got <f2: convert it with numpy's "
+                  "<i4, <i8, |b1, |u1, got \"<f2\": convert it with numpy's "
                   "astype"));
   EXPECT_THAT(
       problems(archiveOf(padded("{'descr': '<f4', 'fortran_order': True, "

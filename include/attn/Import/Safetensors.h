@@ -53,6 +53,8 @@ enum class SafetensorsType : uint8_t {
 llvm::StringRef safetensorsTypeName(SafetensorsType type);
 /// The type of that name, none if there is no such type.
 std::optional<SafetensorsType> safetensorsTypeNamed(llvm::StringRef name);
+/// All names, for messages.
+std::string safetensorsTypeNames();
 /// Bytes of one element.
 uint64_t safetensorsTypeBytes(SafetensorsType type);
 
