@@ -286,10 +286,13 @@ LogicalResult FlashBuilder::buildVisible(FlashStage &stage,
       return failure();
     score = Halide::cast<float>(changed->front());
   }
-  if (stage.loop.hasMask()) {
+  if (stage.loop.hasMask() || !stage.full) {
     FailureOr<Expr> keep = isVisible(stage, inside, out.q, out.kk);
-    if (failed(keep))
+    FailureOr<Expr> valid = validKeys(stage, inside);
+    if (failed(keep) || failed(valid))
       return failure();
+    if (!stage.full)
+      keep = *keep && out.kk < *valid;
     // In integers: fast-math would drop a select of -inf.
     score = Halide::reinterpret<float>(Halide::select(
         *keep, Halide::reinterpret<int32_t>(score), Expr(kMinusInfinityBits)));
@@ -302,23 +305,37 @@ LogicalResult FlashBuilder::buildVisible(FlashStage &stage,
 /// tile_max, tile_exp and the sum of a tile.
 void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
   std::string suffix = std::to_string(stage.update);
-  int keys = static_cast<int>(stage.keys);
-  RDom maxKeys(0, keys, "maxKey" + suffix), sumKeys(0, keys, "sumKey" + suffix);
-  Expr maxKey = maxKeys, sumKey = sumKeys;
-  if (!stage.full) {
+  // Maximum and sum take keyGroup keys at a time, so that their chains of
+  // dependent operations are short. Past the edge scores are -inf and weights
+  // 0.
+  int groups = static_cast<int>(stage.keys) / keyGroup;
+  RDom maxGroups(0, groups, "maxGroup" + suffix),
+      sumGroups(0, groups, "sumGroup" + suffix);
+  auto keyOf = [&](const RDom &group, int number) -> Expr {
+    Expr key = group.x * keyGroup + number;
+    if (stage.full)
+      return key;
     Expr last = *validKeys(stage, inside) - 1;
-    maxKeys.where(maxKeys <= last);
-    sumKeys.where(sumKeys <= last);
-    maxKey = Halide::unsafe_promise_clamped(maxKeys, 0, last);
-    sumKey = Halide::unsafe_promise_clamped(sumKeys, 0, last);
-  }
-  stage.maxKey = maxKeys.x;
-  stage.sumKey = sumKeys.x;
+    return Halide::unsafe_promise_clamped(
+        key, 0, last / keyGroup * keyGroup + (keyGroup - 1));
+  };
+  auto reduce = [&](const RDom &group, Func func, auto combine) {
+    Expr part[keyGroup];
+    for (int number = 0; number < keyGroup; ++number)
+      part[number] = func(at({out.q, keyOf(group, number), out.t}));
+    return combine(combine(part[0], part[1]), combine(part[2], part[3]));
+  };
+  if (!stage.full)
+    for (RDom *group : {&maxGroups, &sumGroups})
+      group->where(group->x * keyGroup <= *validKeys(stage, inside) - 1);
+  stage.maxGroup = maxGroups.x;
+  stage.sumGroup = sumGroups.x;
   stage.tileMax = Func("tileMax" + suffix);
   stage.tileMax(vars({out.q, out.t})) = lowest;
   stage.tileMax(vars({out.q, out.t})) =
       Halide::max(stage.tileMax(at({out.q, out.t})),
-                  stage.visible(at({out.q, maxKey, out.t})));
+                  reduce(maxGroups, stage.visible,
+                         [](Expr a, Expr b) { return Halide::max(a, b); }));
   Expr maximum = stage.tileMax(at({out.q, out.t}));
   stage.offset = Func("offset" + suffix);
   stage.offset(vars({out.q, out.t})) = folded ? Halide::ceil(maximum) : maximum;
@@ -356,7 +373,7 @@ void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
   stage.tileSum = Func("tileSum" + suffix);
   stage.tileSum(vars({out.q, out.t})) = 0.0f;
   stage.tileSum(vars({out.q, out.t})) +=
-      stage.weights(at({out.q, sumKey, out.t}));
+      reduce(sumGroups, stage.weights, [](Expr a, Expr b) { return a + b; });
 }
 
 /// Whether the tile of V holds neither NaN nor infinity: the greatest magnitude
@@ -405,9 +422,7 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
   if (out.valueSize % columns)
     channel = Halide::min(channel, static_cast<int>(out.valueSize) - 1);
 
-  stage.mix = Func("mix" + suffix);
   std::vector<Var> pure = vars({out.q, out.di, out.dg, out.t});
-  stage.mix(pure) = 0.0f;
   if (stage.loop.hasMask())
     buildFinite(stage, inside);
   for (bool slow : {false, true}) {
@@ -415,10 +430,6 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
       break;
     RDom mixKeys(0, keys, (slow ? "slowKey" : "mixKey") + suffix);
     Expr key = mixKeys;
-    if (stage.hasFiniteTest()) {
-      Expr finite = stage.finite(at({out.t})) < kInfinityBits;
-      mixKeys.where(slow ? !finite : finite);
-    }
     if (!stage.full) {
       Expr last = *validKeys(stage, inside) - 1;
       mixKeys.where(Halide::likely(mixKeys <= last));
@@ -447,7 +458,10 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
       element = Halide::reinterpret<float>(Halide::select(
           *keep, Halide::reinterpret<int32_t>(element), Expr(0)));
     }
-    stage.mix(pure) += stage.weights(at({out.q, key, out.t})) * element;
+    Func mix((slow ? "slowMix" : "mix") + suffix);
+    mix(pure) = 0.0f;
+    mix(pure) += stage.weights(at({out.q, key, out.t})) * element;
+    (slow ? stage.slowMix : stage.mix) = mix;
     (slow ? stage.slowMixKey : stage.mixKey) = mixKeys.x;
   }
   return success();
@@ -504,6 +518,9 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage,
   // With one block of channels its number is a constant, which bounds storage.
   Expr channels = out.blocks() == 1 ? Expr(0) : r.y - 1;
   Expr mixed = stage.mix(at({out.q, r.x, channels, r.z}));
+  if (stage.hasFiniteTest()) // Halide computes only the one that is chosen.
+    mixed = Halide::select(stage.finite(at({r.z})) < kInfinityBits, mixed,
+                           stage.slowMix(at({out.q, r.x, channels, r.z})));
   Expr accumulator =
       (loop.accumulatorRescale ? self * slot(0) : self) + mixed * slot(1);
   Expr sum = (loop.sumRescale ? slot(3) * slot(0) : slot(3)) +

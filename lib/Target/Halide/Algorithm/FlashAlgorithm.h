@@ -37,6 +37,11 @@
 
 namespace attn {
 
+/// Keys that maximum, exponential and sum take at a time: 4 independent chains
+/// hide the latency of an addition, and those of one vector of queries fit 16
+/// registers.
+inline constexpr int keyGroup = 4;
+
 /// The functions of one scf.for.
 struct FlashStage {
   FlashLoop loop;
@@ -51,10 +56,11 @@ struct FlashStage {
   std::vector<Halide::Func> expSteps; ///< Parts of the exponential, in order.
   Halide::Func weights;               ///< P.
   Halide::Func tileSum;               ///< Sum of P over the tile's keys.
+  Halide::Func slowMix;               ///< The same where V is not finite.
   Halide::Func mix;             ///< PV(q, di, dg, ...), a reduction over keys.
   Halide::Func laneMax, finite; ///< Whether V is free of NaN and infinity.
   Halide::RVar depth;           ///< d of the scores.
-  Halide::RVar maxKey, sumKey, mixKey, slowMixKey, finiteKey, finiteChunk,
+  Halide::RVar maxGroup, sumGroup, mixKey, slowMixKey, finiteKey, finiteChunk,
       finiteLane;
   Halide::RVar column, block, tile; ///< The update of X: ri, rb, rt.
   bool hasFiniteTest() const { return finite.defined(); }

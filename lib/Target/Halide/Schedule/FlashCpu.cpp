@@ -31,6 +31,8 @@
 
 #include "attn/Analysis/TargetInfo.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace attn;
 using Halide::Func;
@@ -40,9 +42,6 @@ using Halide::RVar;
 using Halide::TailStrategy;
 using Halide::Var;
 
-/// Keys whose exponentials are computed together: 4 chains of dependent FMAs on
-/// 2 ports of latency 4, for one vector of queries, fit 16 registers.
-static constexpr int expUnroll = 4;
 /// Multiply-adds in the body of a reduction over d or over keys: enough to
 /// amortise the loop counter. More measured nothing and costs compile time.
 static constexpr int reductionBody = 48;
@@ -119,8 +118,8 @@ LogicalResult FlashCpuSchedule::check() {
   for (FlashStage &stage : a.stages) {
     ok &= succeeded(multiple(stage.keys, keyUnroll, "the rows of the key tile",
                              "key_unroll ="));
-    ok &= succeeded(multiple(stage.keys, expUnroll, "the rows of the key tile",
-                             "the exponential's"));
+    ok &= succeeded(multiple(stage.keys, keyGroup, "the rows of the key tile",
+                             "the group ="));
     if (!ok)
       break;
   }
@@ -245,18 +244,18 @@ void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
 void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
   Halide::LoopLevel tile(a.state, stage.tile);
   Var outer("ko"), inner("ki"), group("qo"), lane("qi");
-  stage.tileMax.compute_at(tile);
+  stage.tileMax.compute_at(tile).store_in(MemoryType::Register);
   vectorizeRows(stage.tileMax);
-  stage.tileMax.update().reorder(a.q, stage.maxKey);
+  stage.tileMax.update().reorder(a.q, stage.maxGroup);
   vectorizeRowsOf(stage.tileMax.update());
-  stage.offset.compute_at(tile);
+  stage.offset.compute_at(tile).store_in(MemoryType::Register);
   vectorizeRows(stage.offset);
 
   stage.weights.compute_at(tile)
       .store_in(MemoryType::Stack)
       .bound_storage(a.kk, static_cast<int>(stage.keys))
       .bound(a.q, 0, rows)
-      .split(a.kk, outer, inner, expUnroll, TailStrategy::RoundUp)
+      .split(a.kk, outer, inner, keyGroup, TailStrategy::RoundUp)
       .split(a.q, group, lane, lanes)
       .reorder(lane, inner, outer, group)
       .vectorize(lane)
@@ -267,9 +266,9 @@ void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
         .vectorize(a.q)
         .unroll(a.kk);
 
-  stage.tileSum.compute_at(tile);
+  stage.tileSum.compute_at(tile).store_in(MemoryType::Register);
   vectorizeRows(stage.tileSum);
-  stage.tileSum.update().reorder(a.q, stage.sumKey);
+  stage.tileSum.update().reorder(a.q, stage.sumGroup);
   vectorizeRowsOf(stage.tileSum.update());
 }
 
@@ -277,35 +276,42 @@ void FlashCpuSchedule::scheduleFinite(FlashStage &stage) {
   Halide::LoopLevel tile(a.state, stage.tile);
   int width = lanesOf(a.valueSize);
   stage.laneMax.compute_at(tile)
+      .store_in(MemoryType::Register)
       .bound(a.lane, 0, width)
       .vectorize(a.lane, width);
+  int chunks = static_cast<int>(llvm::divideCeil(a.valueSize, width));
   stage.laneMax.update()
       .reorder(a.lane, stage.finiteChunk, stage.finiteKey)
-      .vectorize(a.lane, width);
+      .vectorize(a.lane, width)
+      .unroll(stage.finiteChunk, static_cast<int>(std::gcd(chunks, 8)));
   stage.finite.compute_at(tile);
 }
 
 void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
   Halide::LoopLevel block(a.state, stage.block);
-  stage.mix.compute_at(block)
-      .store_in(MemoryType::Register)
-      .bound(a.di, 0, columns)
-      .bound_storage(a.dg, 1)
-      .reorder(a.q, a.di, a.dg)
-      .unroll(a.di);
-  vectorizeRows(stage.mix);
+  auto place = [&](Func mix) {
+    mix.compute_at(block)
+        .store_in(MemoryType::Register)
+        .bound(a.di, 0, columns)
+        .bound_storage(a.dg, 1)
+        .reorder(a.q, a.di, a.dg)
+        .unroll(a.di);
+    vectorizeRows(mix);
+    vectorizeRowsOf(mix.update());
+  };
+  place(stage.mix);
   RVar outer("mixOuter"), inner("mixInner");
-  Halide::Stage update = stage.mix.update();
-  update.split(stage.mixKey, outer, inner, reductionUnroll(columns))
+  stage.mix.update()
+      .split(stage.mixKey, outer, inner, reductionUnroll(columns))
       .reorder(a.q, a.di, inner, outer, a.dg)
       .unroll(a.di)
       .unroll(inner);
-  vectorizeRowsOf(update);
   if (!stage.hasFiniteTest())
     return;
-  Halide::Stage slow = stage.mix.update(1);
-  slow.reorder(a.q, a.di, stage.slowMixKey, a.dg).unroll(a.di);
-  vectorizeRowsOf(slow);
+  place(stage.slowMix);
+  stage.slowMix.update()
+      .reorder(a.q, a.di, stage.slowMixKey, a.dg)
+      .unroll(a.di);
 }
 
 LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
