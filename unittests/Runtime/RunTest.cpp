@@ -191,6 +191,16 @@ TEST_F(Run, ReportsAnIdOutOfRangeWithItsPosition) {
   EXPECT_STREQ(attn_model_last_error(ctx), "expected 0 <= ids[1] < 5, got -1");
 }
 
+TEST_F(Run, ReportsSizesThatKernelsCannotIndex) {
+  behaviour.before = [](void *ctx) {
+    return attn_rt_too_large(ctx, "linear_0"); // as a driver does
+  };
+  EXPECT_EQ(run(), ATTN_ERROR_SHAPE);
+  EXPECT_STREQ(attn_model_last_error(ctx),
+               "expected dimensions below 2^31 after rows are joined, got "
+               "larger ones for kernel linear_0");
+}
+
 TEST_F(Run, TakesTheGenericEntry) {
   const int64_t dims[] = {2}, strides[] = {3, 1};
   const void *inputs[] = {x};
@@ -289,7 +299,60 @@ TEST_F(Options, ReportsMemoryThatIsNotThere) {
   attn_model *none = nullptr;
   EXPECT_EQ(attn_model_load(file.data(), file.size(), &options, &none),
             ATTN_ERROR_MEMORY);
+  EXPECT_EQ(std::string(error).rfind("out of memory: a model needs ", 0), 0u);
   EXPECT_EQ(none, nullptr);
+}
+
+TEST_F(Options, ReportsAPoolThatCannotBeMade) {
+  static int allocations;
+  allocations = 0;
+  options.allocate = [](void *, size_t size, size_t alignment) -> void * {
+    return allocations++ ? nullptr
+                         : aligned_alloc(alignment, (size + 63) & ~63ul);
+  };
+  options.deallocate = [](void *, void *pointer) { free(pointer); };
+  options.num_threads = 4;
+  EXPECT_EQ(attn_model_create(model, &options, &other), ATTN_ERROR_MEMORY);
+  EXPECT_STREQ(error, "expected 4 threads (options.num_threads), got fewer: "
+                      "out of memory");
+}
+
+TEST_F(Options, ReportsMemoryForWeightsThatIsNotThere) {
+  static int allocations;
+  allocations = 0;
+  options.allocate = [](void *, size_t size, size_t alignment) -> void * {
+    return allocations++ ? nullptr
+                         : aligned_alloc(alignment, (size + 63) & ~63ul);
+  };
+  options.deallocate = [](void *, void *pointer) { free(pointer); };
+  attn_model *none = nullptr;
+  EXPECT_EQ(attn_model_load(file.data(), file.size(), &options, &none),
+            ATTN_ERROR_MEMORY);
+  EXPECT_STREQ(error, "out of memory: repacking the weights of test for plain "
+                      "needs 0 bytes");
+}
+
+TEST_F(Options, RefusesNullPointers) {
+  EXPECT_EQ(attn_model_load(file.data(), file.size(), &options, nullptr),
+            ATTN_ERROR_ARGUMENT);
+  EXPECT_STREQ(error, "expected a place for the model, got a null pointer");
+  attn_model *none = nullptr;
+  EXPECT_EQ(attn_model_load_file(nullptr, &options, &none),
+            ATTN_ERROR_ARGUMENT);
+  EXPECT_STREQ(error,
+               "expected the path of a weights file, got a null pointer");
+  EXPECT_EQ(attn_model_create(model, &options, nullptr), ATTN_ERROR_ARGUMENT);
+  EXPECT_STREQ(error, "expected a place for the context, got a null pointer");
+  EXPECT_EQ(attn_model_create(nullptr, &options, &other), ATTN_ERROR_ARGUMENT);
+  EXPECT_STREQ(error, "expected a loaded model, got a null pointer");
+  EXPECT_EQ(attn_model_workspace_size(ctx, nullptr), -1);
+  EXPECT_STREQ(attn_model_last_error(ctx),
+               "expected the inputs struct, got a null pointer");
+  EXPECT_EQ(attn_model_workspace_size_generic(ctx, nullptr), -1);
+  EXPECT_STREQ(attn_model_last_error(ctx),
+               "expected an array of dims, got a null pointer");
+  attn_model_destroy(nullptr);
+  attn_model_unload(nullptr);
 }
 
 TEST_F(Options, UsesTheCallersMemoryForEverything) {

@@ -36,6 +36,7 @@ attn_status attn_model_run_generic(attn_ctx *ctx, const int64_t *dims,
                                    void *const *outputs,
                                    const int64_t *const *output_strides);
 int64_t attn_model_workspace_size(attn_ctx *ctx, const void *inputs);
+int64_t attn_model_workspace_size_generic(attn_ctx *ctx, const int64_t *dims);
 const char *attn_model_last_error(const attn_ctx *ctx);
 const char *attn_model_target(const attn_model *model);
 const char *attn_model_status_string(attn_status status);

@@ -39,6 +39,24 @@ static bool isTaken(MemRefType type, bool strided) {
   return strided && strides.back() == 1;
 }
 
+/// A dense copy of a buffer.
+static FailureOr<Value>
+makeDenseCopy(RewriterBase &rewriter, Location loc, Value buffer,
+              const bufferization::BufferizationOptions &options) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> sizes;
+  for (auto [axis, size] : llvm::enumerate(type.getShape()))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, axis));
+  FailureOr<Value> copy = options.createAlloc(
+      rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()),
+      sizes);
+  if (failed(copy) ||
+      failed(options.createMemCpy(rewriter, loc, buffer, *copy)))
+    return failure();
+  return copy;
+}
+
 namespace {
 struct CallModel
     : bufferization::DstBufferizableOpInterfaceExternalModel<CallModel,
@@ -86,23 +104,6 @@ struct CallModel
     bufferization::replaceOpWithBufferizedValues(rewriter, op, outputs);
     return success();
   }
-
-  static FailureOr<Value>
-  makeDenseCopy(RewriterBase &rewriter, Location loc, Value buffer,
-                const bufferization::BufferizationOptions &options) {
-    auto type = cast<MemRefType>(buffer.getType());
-    SmallVector<Value> sizes;
-    for (auto [axis, size] : llvm::enumerate(type.getShape()))
-      if (ShapedType::isDynamic(size))
-        sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, axis));
-    FailureOr<Value> copy = options.createAlloc(
-        rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()),
-        sizes);
-    if (failed(copy) ||
-        failed(options.createMemCpy(rewriter, loc, buffer, *copy)))
-      return failure();
-    return copy;
-  }
 };
 
 /// Reads its operand, yields nothing.
@@ -128,6 +129,11 @@ struct CheckIdsModel
     auto check = cast<CheckIdsOp>(op);
     FailureOr<Value> buffer =
         bufferization::getBuffer(rewriter, check.getIds(), options, state);
+    if (failed(buffer))
+      return failure();
+    // The check walks over dense ids.
+    if (!isTaken(cast<MemRefType>(buffer->getType()), /*strided=*/false))
+      buffer = makeDenseCopy(rewriter, check.getLoc(), *buffer, options);
     if (failed(buffer))
       return failure();
     CheckIdsOp::create(rewriter, check.getLoc(), *buffer, check.getLimitAttr(),

@@ -96,7 +96,9 @@ std::string attn::makeIdentifier(StringRef text) {
 }
 
 namespace {
-/// Reads arguments and results; collects dims in order of first use.
+/// Reads arguments and results; collects dims in order of first use. The
+/// dialect has verified that attn.dims has a name a dimension and that each
+/// name is an attn.dim.
 struct InterfaceReader {
   func::FuncOp entry;
   ModuleOp module;
@@ -122,11 +124,6 @@ struct InterfaceReader {
     }
     auto dim = SymbolTable::lookupNearestSymbolFrom<DimOp>(
         entry, StringAttr::get(entry.getContext(), name));
-    if (!dim) {
-      error() << "expected an attn.dim @" << name << " for " << where
-              << ": run attn-name-dims";
-      return -1;
-    }
     int64_t number = result.dims.size();
     dimNumbers[name] = number;
     result.dims.push_back({name.str(), static_cast<int64_t>(dim.getMin()),
@@ -153,11 +150,6 @@ struct InterfaceReader {
         tensorType.getElementType(), [&] { return error() << where << ": "; });
     tensor.type = kind.value_or(ATTN_F32);
     auto dims = attributes ? attributes.getAs<ArrayAttr>("attn.dims") : nullptr;
-    if (dims && static_cast<int64_t>(dims.size()) != tensorType.getRank()) {
-      error() << "expected " << tensorType.getRank() << " attn.dims for "
-              << where << ", got " << dims.size();
-      return;
-    }
     for (auto [axis, size] : llvm::enumerate(tensorType.getShape())) {
       if (!ShapedType::isDynamic(size)) {
         tensor.sizes.push_back(size);

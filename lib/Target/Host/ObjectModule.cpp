@@ -53,7 +53,7 @@ FailureOr<SmallVector<Variant>> attn::getVariants(ModuleOp module) {
     if (!target) {
       variant.emitError("expected attn.target to be one of ")
           << targetNames() << ", got "
-          << (name ? "'" + name.str() + "'" : "none: run attn-schedule");
+          << (name ? "'" + name.str() + "'" : "none: run attn-select-targets");
       failed = true;
       return;
     }

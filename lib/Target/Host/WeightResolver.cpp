@@ -9,7 +9,6 @@
 #include "attn/Support/Problems.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
 
@@ -70,8 +69,6 @@ struct WeightResolver::Impl {
   SymbolTable symbols;
   /// Open files by path; a null one failed and was reported.
   llvm::StringMap<std::unique_ptr<SafetensorsFile>> files;
-  /// Weights on the way of the current check, against cycles.
-  llvm::SmallDenseSet<Operation *> active;
 
   Impl(ModuleOp module, StringRef sourceDir)
       : module(module), sourceDir(sourceDir.str()), symbols(module) {}
@@ -84,9 +81,6 @@ struct WeightResolver::Impl {
   LogicalResult check(WeightOp weight);
   LogicalResult check(WeightOp weight, SourceAttr source);
   LogicalResult check(WeightOp weight, ValueAttr value);
-  LogicalResult check(WeightOp weight, ConcatAttr concat);
-  LogicalResult check(WeightOp weight, PackAttr pack);
-  FailureOr<WeightOp> checkPart(WeightOp weight, FlatSymbolRefAttr name);
 
   /// Elements [first, first + count) of a checked weight, to `out`.
   LogicalResult read(WeightOp weight, int64_t first, int64_t count, char *out);
@@ -129,39 +123,23 @@ SafetensorsFile *WeightResolver::Impl::open(WeightOp weight, StringRef file,
 // Checks
 //===----------------------------------------------------------------------===//
 
+/// Shapes and names of parts are what the verifier of attn.weight checks; here
+/// is checked what lies outside of the module.
 LogicalResult WeightResolver::Impl::check(WeightOp weight) {
-  if (getWeightBytes(weight) < 0 || !getTensorType(weight).hasStaticShape())
-    return weight.emitError("expected a weight of static shape whose size fits "
-                            "into 64 bits, got ")
+  if (getWeightBytes(weight) < 0)
+    return weight.emitError("expected a weight whose size fits into 64 bits, "
+                            "got ")
            << weight.getType();
-  if (!active.insert(weight).second)
-    return weight.emitError("expected a recipe that ends in files or values, "
-                            "got one that refers to itself");
-  LogicalResult result =
-      llvm::TypeSwitch<Attribute, LogicalResult>(weight.getRecipe())
-          .Case<SourceAttr, ValueAttr, ConcatAttr, PackAttr>(
-              [&](auto recipe) { return check(weight, recipe); });
-  active.erase(weight);
-  return result;
-}
-
-FailureOr<WeightOp> WeightResolver::Impl::checkPart(WeightOp weight,
-                                                    FlatSymbolRefAttr name) {
-  WeightOp part = lookup(name);
-  if (!part)
-    return weight.emitError("expected the name of an attn.weight, got ")
-           << name;
-  if (failed(check(part)))
-    return failure();
-  if (getTensorType(part).getElementType() !=
-      getTensorType(weight).getElementType()) {
-    InFlightDiagnostic diag =
-        weight.emitError("expected parts of the weight's element type, got ");
-    diag << part.getType() << " for " << weight.getType();
-    diag.attachNote(part.getLoc()) << "the part is here";
-    return diag;
-  }
-  return part;
+  return llvm::TypeSwitch<Attribute, LogicalResult>(weight.getRecipe())
+      .Case<SourceAttr, ValueAttr>(
+          [&](auto recipe) { return check(weight, recipe); })
+      .Case([&](ConcatAttr concat) {
+        bool failed = false;
+        for (FlatSymbolRefAttr name : concat.getWeights())
+          failed |= mlir::failed(check(lookup(name)));
+        return failure(failed);
+      })
+      .Case([&](PackAttr pack) { return check(lookup(pack.getWeight())); });
 }
 
 LogicalResult WeightResolver::Impl::check(WeightOp weight, SourceAttr source) {
@@ -195,9 +173,6 @@ LogicalResult WeightResolver::Impl::check(WeightOp weight, SourceAttr source) {
 
 LogicalResult WeightResolver::Impl::check(WeightOp weight, ValueAttr value) {
   ElementsAttr elements = value.getElements();
-  if (elements.getShapedType() != getTensorType(weight))
-    return weight.emitError("expected a value of the weight's type ")
-           << weight.getType() << ", got " << elements.getType();
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob ||
@@ -210,54 +185,6 @@ LogicalResult WeightResolver::Impl::check(WeightOp weight, ValueAttr value) {
   if (!isa<DenseElementsAttr>(elements))
     return weight.emitError("expected dense elements or a dense resource, got "
                             "another kind of constant");
-  return success();
-}
-
-LogicalResult WeightResolver::Impl::check(WeightOp weight, ConcatAttr concat) {
-  RankedTensorType type = getTensorType(weight);
-  int64_t axis = concat.getAxis(), sum = 0;
-  bool failed = false;
-  if (axis < 0 || axis >= type.getRank())
-    return weight.emitError("expected 0 <= axis < ")
-           << type.getRank() << ", got " << axis;
-  for (FlatSymbolRefAttr name : concat.getWeights()) {
-    FailureOr<WeightOp> part = checkPart(weight, name);
-    if (mlir::failed(part)) {
-      failed = true;
-      continue;
-    }
-    RankedTensorType partType = getTensorType(*part);
-    bool fits = partType.getRank() == type.getRank();
-    for (int64_t d = 0; fits && d < type.getRank(); ++d)
-      fits = d == axis || partType.getDimSize(d) == type.getDimSize(d);
-    if (!fits) {
-      weight.emitError("expected parts that agree with ")
-          << type << " but along axis " << axis << ", got " << partType
-          << " for " << name;
-      failed = true;
-      continue;
-    }
-    sum += partType.getDimSize(axis);
-  }
-  if (!failed && sum != type.getDimSize(axis)) {
-    weight.emitError("expected parts whose sizes along axis ")
-        << axis << " add up to " << type.getDimSize(axis) << ", got " << sum;
-    failed = true;
-  }
-  return failure(failed);
-}
-
-LogicalResult WeightResolver::Impl::check(WeightOp weight, PackAttr pack) {
-  FailureOr<WeightOp> part = checkPart(weight, pack.getWeight());
-  if (failed(part))
-    return failure();
-  RankedTensorType from = getTensorType(*part), to = getTensorType(weight);
-  int64_t panel = pack.getPanel();
-  if (panel < 1 || from.getRank() != 2 || to.getRank() != 3 ||
-      to.getDimSize(0) != llvm::divideCeilSigned(from.getDimSize(0), panel) ||
-      to.getDimSize(1) != from.getDimSize(1) || to.getDimSize(2) != panel)
-    return weight.emitError("expected panels of ")
-           << panel << " rows of a matrix, got " << to << " of " << from;
   return success();
 }
 

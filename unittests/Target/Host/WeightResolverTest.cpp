@@ -138,4 +138,28 @@ TEST_F(Resolver, RefusesAnotherShapeAndType) {
                      "(1) (because @i is), got I32 (1)");
 }
 
+TEST_F(Resolver, RefusesASizeThatOverflows) {
+  parse(R"(attn.weight @w source<"m.safetensors", "w">
+             : tensor<4294967296x4294967296xf32>)");
+  expectRefused("w", "expected a weight whose size fits into 64 bits, got "
+                     "'tensor<4294967296x4294967296xf32>'");
+}
+
+TEST_F(Resolver, RefusesSparseValues) {
+  parse(R"(attn.weight @w value<sparse<0, 1.0> : tensor<4xf32>>
+             : tensor<4xf32>)");
+  expectRefused("w", "expected dense elements or a dense resource, got another "
+                     "kind of constant");
+}
+
+TEST_F(Resolver, ReadsResourcesAndChecksTheirSize) {
+  parse(R"(
+    attn.weight @good value<dense_resource<good> : tensor<2xf32>> : tensor<2xf32>
+    attn.weight @bad value<dense_resource<bad> : tensor<2xf32>> : tensor<2xf32>
+    {-# dialect_resources: { builtin: {
+      good: "0x040000000000803F00000040", bad: "0x040000000000803F" } } #-})");
+  EXPECT_THAT(get<float>("good"), ElementsAre(1, 2));
+  expectRefused("bad", "expected a resource of 8 bytes, got 4");
+}
+
 } // namespace
