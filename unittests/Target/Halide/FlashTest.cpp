@@ -381,3 +381,94 @@ TEST(FlashTest, RefusedLoops) {
       HasSubstr("expected the maximum that includes this tile, the result "
                 "of attn.tile_max, got another value"));
 }
+
+TEST(FlashTest, RefusedSchedulesOfOtherKinds) {
+  FlashModel model;
+  std::string text = model.tiled();
+  size_t begin = text.find(" attributes {schedule");
+  ASSERT_NE(begin, std::string::npos);
+  std::string none =
+      text.substr(0, begin) + text.substr(text.find("}", begin) + 1);
+  EXPECT_THAT(
+      compileError(none),
+      HasSubstr("expected #attn.flash_schedule as its schedule (because "
+                "it holds tiled attention loops)"));
+}
+
+TEST(FlashTest, RefusedStores) {
+  FlashModel model;
+  std::string text = model.tiled();
+  size_t insert = text.find("tensor.parallel_insert_slice");
+  ASSERT_NE(insert, std::string::npos);
+  std::string none =
+      text.substr(0, insert) + text.substr(text.find("\n", insert));
+  EXPECT_THAT(compileError(none),
+              HasSubstr("expected its result to be stored by "
+                        "a tensor.parallel_insert_slice"));
+  // [batch, row, head, channel]: without the head nothing is indexed by it.
+  size_t open = text.find("[", insert);
+  size_t row = text.find(",", open);
+  size_t head = text.find(",", row + 1);
+  size_t channel = text.find(",", head + 1);
+  std::string fixed = text;
+  fixed.replace(head + 2, channel - head - 2, "0");
+  EXPECT_THAT(
+      compileError(fixed),
+      HasSubstr("expected one counter for query tiles and one for each "
+                "other dimension of the result, got 2 counters that index "
+                "no dimension"));
+}
+
+TEST(FlashTest, RefusedCounters) {
+  FlashModel model;
+  std::string text = edit(model.tiled(), ") in (", ") = (0, 0, 0) to (");
+  text = edit(text, ") shared_outs", ") step (1, 2, 1) shared_outs");
+  EXPECT_THAT(compileError(text),
+              HasSubstr("expected lower bounds 0 and steps 1 (because a tile "
+                        "number is multiplied by the tile's rows)"));
+}
+
+TEST(FlashTest, RefusedTensorsAndBounds) {
+  FlashModel model;
+  std::string text = model.tiled();
+  size_t empty = text.find("tensor.empty");
+  ASSERT_NE(empty, std::string::npos);
+  size_t name = text.rfind("%", empty);
+  std::string init = text.substr(name, text.find(" ", name) - name);
+  EXPECT_THAT(
+      compileError(editAll(text, "tile_load %arg2", "tile_load " + init)),
+      HasSubstr("not supported by the Halide target: the tensor is not an "
+                "argument of the kernel"));
+
+  // A bound that branches.
+  size_t forall = text.rfind("\n", text.find("scf.forall"));
+  std::string branch = text;
+  branch.insert(forall, R"(
+    %yes = arith.constant true
+    %bound = scf.if %yes -> (index) {
+      scf.yield %c1 : index
+    } else {
+      scf.yield %c1 : index
+    })");
+  size_t to = branch.find(" to %", branch.find("scf.for %")) + 4;
+  branch.replace(to, branch.find(" ", to) - to, "%bound");
+  EXPECT_THAT(compileError(branch),
+              HasSubstr("not supported by the Halide target: a value of type "
+                        "'index' that is not known when the kernel starts"));
+}
+
+TEST(FlashTest, RefusedDimensionNumber) {
+  FlashModel model;
+  model.arguments = "%bias: tensor<?x?xf32>";
+  model.captures = "%bias";
+  model.captureTypes = "tensor<?x?xf32>";
+  model.score = R"(
+      %size = tensor.dim %x0, %i : tensor<?x?xf32>
+      %0 = arith.index_cast %size : index to i32
+      %1 = arith.sitofp %0 : i32 to f32
+      %2 = arith.addf %s, %1 : f32
+      attn.yield %2 : f32)";
+  EXPECT_THAT(compileError(model.tiled()),
+              HasSubstr("not supported by the Halide target: the number of the "
+                        "dimension is not a valid constant"));
+}
