@@ -2,12 +2,16 @@
 //
 // RUN: attn-run %s --case %data/variants/t5-buckets-bidirectional.npz --reference-only --tolerance=1e-12
 
+attn.dim @batch range(0, 64)
+attn.dim @queries range(0, 4096)
+attn.dim @keys range(0, 4096)
+
 func.func @main(
-    %q: tensor<?x2x?x4xf64> {attn.name = "q"},
-    %k: tensor<?x2x?x4xf64> {attn.name = "k"},
-    %v: tensor<?x2x?x4xf64> {attn.name = "v"},
+    %q: tensor<?x2x?x4xf64> {attn.name = "q", attn.dims = ["batch", "", "queries", ""]},
+    %k: tensor<?x2x?x4xf64> {attn.name = "k", attn.dims = ["batch", "", "keys", ""]},
+    %v: tensor<?x2x?x4xf64> {attn.name = "v", attn.dims = ["batch", "", "keys", ""]},
     %table: tensor<12x2xf64> {attn.name = "table"})
-    -> (tensor<?x2x?x4xf64> {attn.name = "o"}) {
+    -> (tensor<?x2x?x4xf64> {attn.name = "o", attn.dims = ["batch", "", "queries", ""]}) {
   %scale = arith.constant 1.0 : f64
   %o = attn.attention %q, %k, %v scale(%scale : f64) capture(%table : tensor<12x2xf64>) layout(bhsd)
   score {
