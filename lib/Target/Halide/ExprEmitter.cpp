@@ -506,7 +506,7 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
       // In order: an element has the same bits in each of a kernel's forms.
       .Case([&](arith::AddFOp) { return addInOrder(in(0), in(1)); })
       .Case([&](arith::SubFOp) { return subtractInOrder(in(0), in(1)); })
-      .Case([&](arith::MulFOp) { return in(0) * in(1); })
+      .Case([&](arith::MulFOp) { return multiplyInOrder(in(0), in(1)); })
       .Case([&](arith::DivFOp) { return in(0) / in(1); })
       .Case([&](arith::NegFOp) { return -in(0); })
       .Case<arith::MaximumFOp, arith::MaxNumFOp>(

@@ -115,7 +115,8 @@ static Expr normalTail(const Expr &c) {
   static const float denominator[] = {6.34645039e-5f, 1.83513411e-3f,
                                       2.91078482e-2f, 2.56744713e-1f, 1.0f};
   Expr square = c * c;
-  return c * horner(numerator, square) / horner(denominator, square);
+  return multiplyInOrder(c, horner(numerator, square)) /
+         horner(denominator, square);
 }
 
 Expr attn::erf(Expr x) {
@@ -130,10 +131,11 @@ Expr attn::gelu(Expr x, GeluForm form) {
   if (form == GeluForm::Erf) {
     // x Phi(x) = max(x, 0) - |x| (1 - Phi(|x|)). Only the second term is
     // approximated, and it is bounded: x times an approximation of Phi(x) would
-    // not vanish for large negative x. The sum is strict, so that it is not
-    // taken apart; a NaN passes through it.
+    // not vanish for large negative x. The first term is in order: a NaN passes
+    // through its sum, and of two products LLVM could fuse either with the
+    // difference.
     Expr size = Halide::abs(x);
-    Expr positive = addInOrder(x, size) * 0.5f;
+    Expr positive = multiplyInOrder(addInOrder(x, size), 0.5f);
     Expr c = Halide::min(size, kNormalEdge);
     return positive - c * (0.5f - normalTail(c));
   }

@@ -207,6 +207,9 @@ INSTANTIATE_TEST_SUITE_P(
         Shape{96, 256, 8, 4, 24, 64, 16, Epilogue::BiasGelu, false},
         Shape{131, 202, 8, 4, 24, 64, 32, Epilogue::BiasResidual, false},
         Shape{250, 193, 8, 4, 24, 32, 8, Epilogue::None, false},
+        Shape{143, 178, 8, 4, 16, 88, 56, Epilogue::BiasResidual, true},
+        // One column in the last vector.
+        Shape{161, 32, 8, 2, 8, 0, 4, Epilogue::BiasGelu, false},
         // Layer norm.
         Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasResidual, true},
         Shape{77, 131, 8, 4, 24, 32, 16, Epilogue::BiasResidual, true},

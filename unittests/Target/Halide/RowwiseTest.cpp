@@ -69,7 +69,7 @@ void runAlone(const CompiledKernel &kernel, std::vector<Tensor> arguments,
 
 class RowLength : public ::testing::TestWithParam<int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Lengths, RowLength,
-                         ::testing::Values(1, 7, 8, 13, 32, 67, 384, -1));
+                         ::testing::Values(1, 7, 8, 13, 32, 33, 67, 384, -1));
 
 /// A row length of -1 means one that is known at run time.
 std::string rowType(int64_t d, const char *lead = "?x?") {

@@ -92,6 +92,9 @@ Expr LinearProduct::at(const LinearShape &shape, Expr row, Expr column) const {
                            : tile(inPanel, row, panel, 0);
 }
 
+/// Iterations below which a loop may vanish.
+static constexpr int kShortLoop = 8;
+
 /// Both forms multiply and add in this order: block after block of K, in a
 /// block by rising k. `x(k, row)` reads the input, `w(j, k, panel)` the weight.
 template <typename Input, typename Weight>
@@ -100,17 +103,18 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
   LinearProduct product;
   Halide::Var j = product.j, m = product.m, p = product.p, t = product.t;
   product.tile = Func(name.str());
-  // A product and a sum become one instruction only without strict order; where
-  // there is no such instruction, order is free.
-  auto accumulate = [&](const Expr &sum, const Expr &value) {
-    return fused ? sum + value : addInOrder(sum, value);
+  // A product and a sum become one instruction only without strict order. Where
+  // there is no such instruction, order is free; and a loop so short that LLVM
+  // may take it apart has no chain that would keep the order.
+  auto accumulate = [&](const Expr &sum, const Expr &value, int depth) {
+    return fused && depth > kShortLoop ? sum + value : addInOrder(sum, value);
   };
   RDom k(0, shape.block, name.str() + "_k");
   product.tileK = k.x;
   Expr inner = t * shape.block + k;
   product.tile(j, m, p, t) = 0.0f;
-  product.tile(j, m, p, t) =
-      accumulate(product.tile(j, m, p, t), w(j, inner, p) * x(inner, m));
+  product.tile(j, m, p, t) = accumulate(
+      product.tile(j, m, p, t), w(j, inner, p) * x(inner, m), shape.block);
   if (!shape.isBlocked())
     return product;
   product.blocks = Func(name.str() + "_blocks");
@@ -124,8 +128,8 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
     RDom tail(shape.blocks * shape.block, shape.rest, name.str() + "_tail");
     product.restK = tail.x;
     product.rest(j, m, p) = 0.0f;
-    product.rest(j, m, p) =
-        accumulate(product.rest(j, m, p), w(j, tail, p) * x(tail, m));
+    product.rest(j, m, p) = accumulate(product.rest(j, m, p),
+                                       w(j, tail, p) * x(tail, m), shape.rest);
     product.blocks(j, m, p) =
         addInOrder(product.blocks(j, m, p), product.rest(j, m, p));
   }
@@ -140,15 +144,19 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
 /// that a read at column n of a tensor of N columns needs no clamp: a clamp
 /// would turn a vector load into a gather.
 static FailureOr<Expr> emitEpilogue(FusedLinearOp op, ExprEmitter &values,
-                                    const Expr &acc, const Expr &m,
-                                    const Expr &n) {
+                                    const LinearShape &shape, const Expr &acc,
+                                    const Expr &m, const Expr &n) {
   if (op.getEpilogue().empty())
     return acc;
   FailureOr<SmallVector<Expr>> results =
       values.emitRegion(op.getEpilogue(), {acc, m, n}, op.getCaptures());
   if (failed(results))
     return failure();
-  return results->front();
+  // Of a vector that is stored in part LLVM may compute the stored lanes alone,
+  // and forgets then that it may fuse products and sums. Where there are such
+  // vectors, nothing is fused.
+  Expr result = results->front();
+  return shape.columns % shape.vector ? Halide::strict_float(result) : result;
 }
 
 /// Declares that index `n` is inside dimensions of `columns` elements.
@@ -240,9 +248,9 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   Expr n = algorithm.n, m = algorithm.m;
   promiseColumns(values, op.getCaptures(), n, shape->columns);
   FailureOr<Expr> single =
-      emitEpilogue(op, values, algorithm.single.at(*shape, m, n), m, n);
+      emitEpilogue(op, values, *shape, algorithm.single.at(*shape, m, n), m, n);
   FailureOr<Expr> tiles =
-      emitEpilogue(op, values, algorithm.tiles.at(*shape, m, n), m, n);
+      emitEpilogue(op, values, *shape, algorithm.tiles.at(*shape, m, n), m, n);
   if (failed(single) || failed(tiles))
     return failure();
   // A loop of one iteration or none is an `if` that Halide can schedule.
