@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_IR_ATTNDIALECT_TD
 #define ATTN_DIALECT_IR_ATTNDIALECT_TD
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/DialectBase.td"
 
@@ -35,4 +36,19 @@ def Attn_Dialect : Dialect {
 
 class Attn_Op<string mnemonic, list<Trait> traits = []>
     : Op<Attn_Dialect, mnemonic, traits>;
+
+// An op whose printed results are called after what they are: the first one
+// `resultName`, a second one `lse`. Regions name their arguments in
+// AttnNames.cpp.
+class Attn_NamedOp<string mnemonic, string resultName, list<Trait> traits = [],
+                   list<string> namedParts = ["getAsmResultNames"]>
+    : Attn_Op<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<OpAsmOpInterface, namedParts>])> {
+  let extraClassDefinition =
+      "void $cppClass::getAsmResultNames(::mlir::OpAsmSetValueNameFn setName) {\n"
+      # "  setName((*this)->getResult(0), \"" # resultName # "\");\n"
+      # "  if ((*this)->getNumResults() > 1)\n"
+      # "    setName((*this)->getResult(1), \"lse\");\n"
+      # "}\n";
+}
 #endif // ATTN_DIALECT_IR_ATTNDIALECT_TD

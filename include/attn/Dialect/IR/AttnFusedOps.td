@@ -15,7 +15,8 @@ include "attn/Dialect/IR/AttnModelOps.td"
 // attn.attention
 //===----------------------------------------------------------------------===//
 
-def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove]> {
+def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove],
+    ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
   let summary = "fused attention: any rule over query, key and position, no score tensor";
   let description = [{
     h is the query head, i and j index the whole of the queries and keys, g = h / (H / G).
@@ -103,7 +104,8 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove]> {
 // attn.fused_linear
 //===----------------------------------------------------------------------===//
 
-def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments, IsolatedFromAbove]> {
+def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments, IsolatedFromAbove],
+    ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
   let summary = "linear layer with an element-wise epilogue and an optional layer norm of each row";
   let description = [{
     `epilogue` is what follows the product element by element: bias, activation, residual. `gamma`

@@ -22,10 +22,11 @@ def Attn_FloatLike : AnyTypeOf<[F16, BF16, F32, F64, Attn_FloatTensor]>;
 
 // Every graph op is pure and reports the sizes of its results in terms of its
 // operands, to the two upstream interfaces that ask for them.
-class Attn_GraphOp<string mnemonic, list<Trait> traits = []>
-    : Attn_Op<mnemonic, !listconcat(traits, [Pure,
+class Attn_GraphOp<string mnemonic, list<Trait> traits = [],
+                   list<string> namedParts = ["getAsmResultNames"]>
+    : Attn_NamedOp<mnemonic, mnemonic, !listconcat(traits, [Pure,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
-        DeclareOpInterfaceMethods<ValueBoundsOpInterface, ["populateBoundsForShapedValueDim"]>])>;
+        DeclareOpInterfaceMethods<ValueBoundsOpInterface, ["populateBoundsForShapedValueDim"]>]), namedParts>;
 
 //===----------------------------------------------------------------------===//
 // attn.split_heads

@@ -12,14 +12,15 @@
 #define ATTN_DIALECT_IR_ATTNTILEOPS_TD
 include "attn/Dialect/IR/AttnFusedOps.td"
 
-class Attn_TileOp<string mnemonic, list<Trait> traits = []>
-    : Attn_Op<mnemonic, !listconcat(traits, [Pure])>;
+class Attn_TileOp<string mnemonic, string resultName, list<Trait> traits = [],
+                  list<string> namedParts = ["getAsmResultNames"]>
+    : Attn_NamedOp<mnemonic, resultName, !listconcat(traits, [Pure]), namedParts>;
 
 //===----------------------------------------------------------------------===//
 // attn.tile_load, attn.tile_fill
 //===----------------------------------------------------------------------===//
 
-def Attn_TileLoadOp : Attn_TileOp<"tile_load"> {
+def Attn_TileLoadOp : Attn_TileOp<"tile_load", "tile"> {
   let summary = "a block of a tensor";
   let description = [{
     Row and column of the tile are added to the indices of the two tensor dimensions `dims`.
@@ -57,7 +58,7 @@ def Attn_TileLoadOp : Attn_TileOp<"tile_load"> {
   let hasVerifier = 1;
 }
 
-def Attn_TileFillOp : Attn_TileOp<"tile_fill"> {
+def Attn_TileFillOp : Attn_TileOp<"tile_fill", "start"> {
   let summary = "a tile of one value";
   let description = [{
     The start of a running maximum (-inf, written 0xFF800000), sum or accumulator (0.0).
@@ -79,7 +80,8 @@ def Attn_TileFillOp : Attn_TileOp<"tile_fill"> {
 // attn.tile_scores, attn.tile_score, attn.tile_mask
 //===----------------------------------------------------------------------===//
 
-def Attn_TileScoresOp : Attn_TileOp<"tile_scores", [AttrSizedOperandSegments, IsolatedFromAbove]> {
+def Attn_TileScoresOp : Attn_TileOp<"tile_scores", "scores", [AttrSizedOperandSegments, IsolatedFromAbove],
+    ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
   let summary = "scaled products of a tile of queries and a tile of keys";
   let description = [{
         result[i, j] = scale * sum_d combine(query[i, d], key[j, d])
@@ -121,7 +123,8 @@ def Attn_TileScoresOp : Attn_TileOp<"tile_scores", [AttrSizedOperandSegments, Is
   let hasRegionVerifier = 1;
 }
 
-def Attn_TileScoreOp : Attn_TileOp<"tile_score", [AllTypesMatch<["scores", "result"]>, AttrSizedOperandSegments, IsolatedFromAbove]> {
+def Attn_TileScoreOp : Attn_TileOp<"tile_score", "score", [AllTypesMatch<["scores", "result"]>, AttrSizedOperandSegments, IsolatedFromAbove],
+    ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
   let summary = "a formula of each score and its position";
   let description = [{
         result[i, j] = body(scores[i, j], b, h, i, j, captures...)
@@ -162,7 +165,8 @@ def Attn_TileScoreOp : Attn_TileOp<"tile_score", [AllTypesMatch<["scores", "resu
   let hasRegionVerifier = 1;
 }
 
-def Attn_TileMaskOp : Attn_TileOp<"tile_mask", [AllTypesMatch<["scores", "result"]>, AttrSizedOperandSegments, IsolatedFromAbove]> {
+def Attn_TileMaskOp : Attn_TileOp<"tile_mask", "visible", [AllTypesMatch<["scores", "result"]>, AttrSizedOperandSegments, IsolatedFromAbove],
+    ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
   let summary = "hides the pairs of a tile that a predicate does not show";
   let description = [{
         result[i, j] = body(b, h, i, j, captures...) ? scores[i, j] : hidden
@@ -206,7 +210,7 @@ def Attn_TileMaskOp : Attn_TileOp<"tile_mask", [AllTypesMatch<["scores", "result
 // attn.tile_max, attn.tile_exp, attn.tile_rescale, attn.tile_sum
 //===----------------------------------------------------------------------===//
 
-def Attn_TileMaxOp : Attn_TileOp<"tile_max", [AllTypesMatch<["carry", "result"]>]> {
+def Attn_TileMaxOp : Attn_TileOp<"tile_max", "maximum", [AllTypesMatch<["carry", "result"]>]> {
   let summary = "running maximum of each row";
   let description = [{
         result[i] = max(carry[i], max_j scores[i, j])
@@ -235,7 +239,7 @@ def Attn_TileMaxOp : Attn_TileOp<"tile_max", [AllTypesMatch<["carry", "result"]>
   let hasVerifier = 1;
 }
 
-def Attn_TileExpOp : Attn_TileOp<"tile_exp", [AllTypesMatch<["scores", "result"]>]> {
+def Attn_TileExpOp : Attn_TileOp<"tile_exp", "weights", [AllTypesMatch<["scores", "result"]>]> {
   let summary = "weights of a tile, before the division by their sum";
   let description = [{
         result[i, j] = 2^((scores[i, j] - maximum[i]) * scale)
@@ -266,7 +270,7 @@ def Attn_TileExpOp : Attn_TileOp<"tile_exp", [AllTypesMatch<["scores", "result"]
   let hasVerifier = 1;
 }
 
-def Attn_TileRescaleOp : Attn_TileOp<"tile_rescale", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["before", "after"]>]> {
+def Attn_TileRescaleOp : Attn_TileOp<"tile_rescale", "rescaled", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["before", "after"]>]> {
   let summary = "carries a sum or an accumulator over to a new maximum";
   let description = [{
         result[i, ...] = input[i, ...] * 2^((before[i] - after[i]) * scale)
@@ -299,7 +303,7 @@ def Attn_TileRescaleOp : Attn_TileOp<"tile_rescale", [AllTypesMatch<["input", "r
   let hasVerifier = 1;
 }
 
-def Attn_TileSumOp : Attn_TileOp<"tile_sum", [AllTypesMatch<["carry", "result"]>]> {
+def Attn_TileSumOp : Attn_TileOp<"tile_sum", "sum", [AllTypesMatch<["carry", "result"]>]> {
   let summary = "running sum of each row";
   let description = [{
         result[i] = carry[i] + sum_j weights[i, j]
@@ -330,7 +334,8 @@ def Attn_TileSumOp : Attn_TileOp<"tile_sum", [AllTypesMatch<["carry", "result"]>
 // attn.tile_mix, attn.tile_finish
 //===----------------------------------------------------------------------===//
 
-def Attn_TileMixOp : Attn_TileOp<"tile_mix", [AllTypesMatch<["carry", "result"]>, AttrSizedOperandSegments, IsolatedFromAbove]> {
+def Attn_TileMixOp : Attn_TileOp<"tile_mix", "mixed", [AllTypesMatch<["carry", "result"]>, AttrSizedOperandSegments, IsolatedFromAbove],
+    ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
   let summary = "running mix of values by weights";
   let description = [{
         result[i, d] = carry[i, d] + sum_j weights[i, j] * value(value[j, d])
@@ -372,7 +377,7 @@ def Attn_TileMixOp : Attn_TileOp<"tile_mix", [AllTypesMatch<["carry", "result"]>
   let hasRegionVerifier = 1;
 }
 
-def Attn_TileFinishOp : Attn_TileOp<"tile_finish", [AllTypesMatch<["sum", "maximum"]>]> {
+def Attn_TileFinishOp : Attn_TileOp<"tile_finish", "output", [AllTypesMatch<["sum", "maximum"]>]> {
   let summary = "divides the accumulator by the sum";
   let description = [{
         result[i, d] = sum[i] > 0 ? accumulator[i, d] / sum[i] : 0
