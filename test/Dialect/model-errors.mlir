@@ -229,8 +229,9 @@ func.func @name_twice(%x: tensor<?xf32> {attn.name = "x"}, %y: tensor<?xf32> {at
 
 // -----
 
-// expected-error @+1 {{argument 0: expected the name of an attn.dim in attn.dims, got "batch"; add attn.dim @batch range(min, max) to the module}}
-func.func @dims_unknown(%x: tensor<?xf32> {attn.dims = ["batch"]}) {
+attn.weight @batch value<dense<1.0> : tensor<1xf32>> : tensor<1xf32>
+// expected-error @+1 {{argument 0: expected the name of an attn.dim in attn.dims, got "batch", which is the name of an operation attn.weight}}
+func.func @dims_of_another_symbol(%x: tensor<?xf32> {attn.dims = ["batch"]}) {
   return
 }
 

@@ -348,11 +348,16 @@ verifyInterfaceAttribute(FunctionOpInterface function, StringRef kind,
   for (auto [dim, name] : llvm::enumerate(dims.getAsRange<StringAttr>())) {
     if (name.empty())
       continue;
-    auto symbol = SymbolTable::lookupNearestSymbolFrom<DimOp>(function, name);
+    // A name that nothing declares is a size of any range; attn-name-dims
+    // declares it.
+    Operation *found = SymbolTable::lookupNearestSymbolFrom(function, name);
+    if (!found)
+      continue;
+    auto symbol = dyn_cast<DimOp>(found);
     if (!symbol) {
       result = error() << "expected the name of an attn.dim in attn.dims, got "
-                       << name << "; add attn.dim @" << name.getValue()
-                       << " range(min, max) to the module";
+                       << name << ", which is the name of an operation "
+                       << found->getName().getStringRef();
       continue;
     }
     int64_t size = tensor.getDimSize(dim);

@@ -119,7 +119,7 @@ def Attn_DimOp : Attn_Op<"dim", [Symbol]> {
     Arguments and results of the entry function refer to it by
     `{attn.dims = ["batch", "sequence", ""]}`, one string a dimension, `""` where the size has no
     name. Equal names are equal sizes. The range is inclusive; a compiled model refuses a
-    size outside it.
+    size outside it. A name without an `attn.dim` has any range; `attn-name-dims` declares it.
 
     **Constraints**
     - (C1) 0 <= `min` <= `max`.
