@@ -65,10 +65,20 @@ StringRef hostTarget() {
   return "x86-64-v2";
 }
 
+/// Whether the text that was read is of the tiled level, and so says for which
+/// target.
+static bool hasTarget(mlir::ModuleOp module) {
+  auto named = [](mlir::ModuleOp op) { return op->hasAttr("attn.target"); };
+  return named(module) || llvm::any_of(module.getOps<mlir::ModuleOp>(), named);
+}
+
 bool Model::compile(StringRef prefix, StringRef target) {
   Progress progress("compiling " + path);
   DriverOptions options;
-  options.targets = {(target.empty() ? hostTarget() : target).str()};
+  if (!target.empty())
+    options.targets = {target.str()};
+  else if (!hasTarget(*graph))
+    options.targets = {hostTarget().str()};
   mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
   if (failed(lowerModel(*copy, Emit::Tiled, options)))
     return false;
