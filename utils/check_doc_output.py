@@ -12,8 +12,8 @@ A block of output follows a comment that says how it is made:
     ...
     ```
 
-Commands run from the root of the source tree with BINDIR first in PATH and without a shell; `| sed -n A,Bp`
-at the end of a command shows a part. With --update the page is rewritten instead of compared.
+Commands run from the root of the source tree with BINDIR first in PATH and without a shell; `| grep -E "R"`
+at the end of a command shows the lines that match a regular expression. With --update the page is rewritten instead of compared.
 """
 import argparse
 import difflib
@@ -25,7 +25,7 @@ import sys
 
 BLOCK = re.compile(r"(<!-- run: (?P<command>[^\n]*?) -->\n```(?P<language>\w*)\n)(?P<text>.*?)(?P<end>^```$)",
                    re.DOTALL | re.MULTILINE)
-PART = re.compile(r"^(?P<command>.*?) \| sed -n (?P<first>\d+),(?P<last>\d+)p$")
+PART = re.compile(r'^(?P<command>.*?) \| grep -E "(?P<pattern>.*)"$')
 
 
 def output(command, environment, root):
@@ -37,7 +37,7 @@ def output(command, environment, root):
         sys.exit(f"{command}: expected exit status 0, got {run.returncode}\n{run.stderr}")
     lines = run.stdout.splitlines(keepends=True)
     if part:
-        lines = lines[int(part["first"]) - 1:int(part["last"])]
+        lines = [line for line in lines if re.search(part["pattern"], line)]
     return "".join(line.rstrip() + "\n" for line in lines).rstrip("\n") + "\n"
 
 
