@@ -10,10 +10,10 @@
 // CHECK-DAG: #[[$CAUSAL_END:.+]] = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>
 // CHECK-DAG: #[[$RIGHT_FULL:.+]] = affine_map<(d0, d1)[s0, s1] -> (d0 - s0 + s1 + 1)>
 // CHECK-DAG: #[[$RIGHT_END:.+]] = affine_map<(d0, d1)[s0, s1] -> (d1 - s0 + s1)>
-// CHECK-DAG: #[[$ZERO_LEAF:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (0)>
-// CHECK-DAG: #[[$OFFSET_FULL:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + s2 + 1)>
-// CHECK-DAG: #[[$OFFSET_END:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d1 + s2)>
-// CHECK-DAG: #[[$LENGTH:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (s2, s1)>
+// CHECK-DAG: #[[$HEAD_BEGIN:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (0, d0 - s2 * 64)>
+// CHECK-DAG: #[[$HEAD_FULL:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (0, d1 - s2 * 64 - 1)>
+// CHECK-DAG: #[[$HEAD_FULL_END:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + 1)>
+// CHECK-DAG: #[[$HEAD_END:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (d1, s1)>
 // CHECK-DAG: #[[$WINDOW_BEGIN:.+]] = affine_map<(d0, d1)[s0, s1] -> (0, d0 - 256)>
 // CHECK-DAG: #[[$WINDOW_FULL:.+]] = affine_map<(d0, d1)[s0, s1] -> (0, d1 - 257)>
 // CHECK-DAG: #[[$BLOCK_BEGIN:.+]] = affine_map<(d0, d1)[s0, s1] -> ((d0 floordiv 64) * 64)>
@@ -59,24 +59,28 @@ attn.kernel @causal_bottom_right(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 
-// A load that depends on neither i nor j is a symbol, a leaf.
-// CHECK-LABEL: @causal_offset
-// CHECK: key_ranges <begin = #[[$ZERO_LEAF]], full_begin = #[[$ZERO_LEAF]], full_end = #[[$OFFSET_FULL]], end = #[[$OFFSET_END]], exact = true, opaque = false>
-attn.kernel @causal_offset(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %offset: tensor<?xi64>) -> tensor<?x?x2x8xf32> {
+// What depends on neither i nor j is a symbol, a leaf: here a window that grows with
+// the head.
+// CHECK-LABEL: @window_by_head
+// CHECK: key_ranges <begin = #[[$HEAD_BEGIN]], full_begin = #[[$HEAD_FULL]], full_end = #[[$HEAD_FULL_END]], end = #[[$HEAD_END]], exact = true, opaque = false>
+attn.kernel @window_by_head(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
-  %r = attn.attention %q, %k, %k scale(%c : f32) capture(%offset : tensor<?xi64>) layout(bshd) mask {
-  ^bb0(%b: index, %h: index, %i: index, %j: index, %offsets: tensor<?xi64>):
-    %0 = tensor.extract %offsets[%b] : tensor<?xi64>
-    %shift = arith.index_cast %0 : i64 to index
-    %last = arith.addi %i, %shift : index
-    %visible = arith.cmpi sle, %j, %last : index
+  %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %0 = arith.cmpi sle, %j, %i : index
+    %step = arith.constant 64 : index
+    %width = arith.muli %h, %step : index
+    %first = arith.subi %i, %width : index
+    %1 = arith.cmpi sge, %j, %first : index
+    %visible = arith.andi %0, %1 : i1
     attn.yield %visible : i1
   } : tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x2x8xf32>
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 
+// A load is none, even if it is the same for a whole tile.
 // CHECK-LABEL: @key_lengths
-// CHECK: key_ranges <begin = #[[$ZERO_LEAF]], full_begin = #[[$ZERO_LEAF]], full_end = #[[$LENGTH]], end = #[[$LENGTH]], exact = true, opaque = false>
+// CHECK: key_ranges <begin = #[[$ZERO]], full_begin = #[[$ZERO]], full_end = #[[$ZERO]], end = #[[$M]], exact = false, opaque = true>
 attn.kernel @key_lengths(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %lengths: tensor<?xi64>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) capture(%lengths : tensor<?xi64>) layout(bshd) mask {

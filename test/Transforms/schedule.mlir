@@ -2,6 +2,7 @@
 // RUN: attn-opt %t/v3.mlir --attn-schedule | FileCheck %t/v3.mlir
 // RUN: attn-opt %t/v3.mlir --attn-schedule --attn-verify-tiled -o %t/once.mlir
 // RUN: attn-opt %t/once.mlir --attn-schedule | diff %t/once.mlir -
+// RUN: attn-opt %t/v3.mlir --attn-schedule --remarks-filter=attn-schedule --remark-policy=all -o /dev/null 2>&1 | FileCheck %t/v3.mlir --check-prefix=REMARK
 // RUN: attn-opt %t/v4.mlir --attn-schedule | FileCheck %t/v4.mlir
 
 //--- v3.mlir
@@ -19,6 +20,8 @@ attn.kernel @linear(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x
   %y = attn.fused_linear %x, %w : tensor<?x768xf32>, tensor<768x768xf32> -> tensor<?x768xf32>
   attn.yield %y : tensor<?x768xf32>
 }
+
+// REMARK: remark: [Passed] LinearScheduled | Category:attn-schedule | Function=linear | Columns=24, InputBlock=0, RowBlock=512, Rows=4
 
 // Long sums are blocked: the panel of a block stays in L1.
 // CHECK: attn.kernel @pack_0(%[[ARG:.+]]: tensor<768x3072xf32>) -> tensor<32x3072x24xf32> attributes {schedule = #attn.rowwise_schedule<vector = 8, rows = 4>}

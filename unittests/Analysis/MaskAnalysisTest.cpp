@@ -161,7 +161,7 @@ protected:
     case 1:
       return create<arith::SubIOp>(position, constant(random(-6, 6)));
     case 2:
-      return create<arith::AddIOp>(position, load(block->getArgument(0)));
+      return create<arith::AddIOp>(position, block->getArgument(0));
     default:
       return position;
     }
@@ -177,7 +177,7 @@ protected:
     case 0:
       return compare(predicate, simpleTerm(key()), constant(random(0, 9)));
     case 1:
-      return compare(predicate, key(), load(block->getArgument(1)));
+      return compare(predicate, key(), block->getArgument(1));
     default:
       return compare(predicate, simpleTerm(key()), simpleTerm(query()));
     }
@@ -226,8 +226,10 @@ protected:
   }
   Value predicate(int depth) {
     if (depth == 0) {
-      if (random(0, 7) == 0) // Not affine: a load that depends on j.
-        return compare(arith::CmpIPredicate::sgt, load(key()), constant(3));
+      if (random(0, 7) == 0) // Unknown: a load.
+        return compare(arith::CmpIPredicate::sgt,
+                       load(random(0, 1) ? key() : block->getArgument(0)),
+                       random(0, 1) ? key() : constant(3));
       if (random(0, 1))
         return simpleAtom();
       return compare(arith::CmpIPredicate(random(0, 9)), term(random(0, 2)),

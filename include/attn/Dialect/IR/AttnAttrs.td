@@ -211,11 +211,10 @@ def Attn_KeyRangesAttr : Attn_AttrDef<"KeyRanges", "key_ranges"> {
     every visible key, `full_begin` and `full_end` enclose only keys that every query
     of the tile sees. Lower bounds take the maximum of a map's results, upper bounds
     the minimum; an empty range is begin >= end. Symbols past N and M are the *leaves*
-    of the mask: integers that depend neither on i nor on j (b, h, an index capture,
-    `tensor.extract %lengths[%b]`), in the order in which the region uses them. `exact`
-    says that the range of a tile that sees a key is the hull of the visible keys and
-    not only an enclosure; `opaque` that a part of the predicate (a load that depends
-    on i or j) is unknown, so that tiles may count as partial that are not.
+    of the mask: integers that depend neither on i nor on j (b, h, an index capture and
+    arithmetic on them), in the order in which the region uses them. `exact` says that the range of a tile that sees a key is the hull of the visible keys and
+    not only an enclosure; `opaque` that a part of the predicate (a load) is unknown, so
+    that tiles may count as partial that are not.
 
     **Constraints**
     - (C1) Each map is (i0, i1)[N, M, u...], all of the same symbols, and has at least one result.

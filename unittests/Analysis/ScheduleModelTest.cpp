@@ -1,0 +1,99 @@
+//===- ScheduleModelTest.cpp - tile sizes by formula -----------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What must hold for every target and every size, and the choices that were
+// measured to be best.
+//
+//===----------------------------------------------------------------------===//
+#include "attn/Analysis/ScheduleModel.h"
+#include "gtest/gtest.h"
+
+using namespace attn;
+
+static constexpr int64_t sizes[] = {
+    1,   2,   3,   8,    16,   48,   64,   80,   96,   100,  128,  160,
+    256, 384, 768, 1000, 1001, 1024, 1536, 3072, 4096, 5120, 30522};
+
+TEST(ScheduleModel, AttentionTilesFitRegistersAndCaches) {
+  for (const TargetInfo &target : allTargets())
+    for (int64_t channels : sizes) {
+      AttentionTiles tiles =
+          chooseAttentionTiles(target, channels, channels, /*queries=*/-1);
+      int64_t lanes = target.f32Lanes();
+      ASSERT_EQ(tiles.queries % lanes, 0);
+      ASSERT_EQ(tiles.keys % tiles.keyUnroll, 0);
+      RegisterTile scores{tiles.queries / lanes, tiles.keyUnroll};
+      EXPECT_LE(scores.registers(target), target.vectorRegisters);
+      RegisterTile output{tiles.queries / lanes, tiles.valueUnroll};
+      EXPECT_LE(output.registers(target), target.vectorRegisters);
+      // Four slots of the running state lie beside the channels.
+      EXPECT_GE(tiles.valueUnroll, 4);
+      // A thread's scratch, whatever the lengths of the sequences.
+      int64_t limit = channels <= 128 && target.vectorBytes <= 32
+                          ? 64 * 1024
+                          : target.l2Bytes / 2;
+      if (channels <= 1024)
+        EXPECT_LE(4 * tiles.queries * (tiles.keys + 2 * channels), limit)
+            << target.name.str() << " " << channels;
+    }
+}
+
+TEST(ScheduleModel, AttentionTilesAreThoseThatWereMeasured) {
+  const TargetInfo &v3 = *lookupTarget("x86-64-v3");
+  for (int64_t channels : {32, 64, 128}) {
+    AttentionTiles tiles = chooseAttentionTiles(v3, channels, channels, -1);
+    EXPECT_EQ(tiles.queries, 24);
+    EXPECT_EQ(tiles.keys, 128);
+    EXPECT_EQ(tiles.keyUnroll, 4);
+    EXPECT_EQ(tiles.valueUnroll, 4);
+  }
+  EXPECT_EQ(
+      chooseAttentionTiles(*lookupTarget("x86-64-v4"), 64, 64, -1).queries, 48);
+}
+
+TEST(ScheduleModel, ShortSequencesGetSmallQueryTiles) {
+  const TargetInfo &v3 = *lookupTarget("x86-64-v3");
+  EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 1).queries, 8);
+  EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 9).queries, 16);
+  EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 1000).queries, 24);
+}
+
+TEST(ScheduleModel, LinearBlocksFitRegistersAndCaches) {
+  for (const TargetInfo &target : allTargets())
+    for (int64_t inputs : sizes)
+      for (int64_t outputs : sizes) {
+        LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
+        ASSERT_EQ(blocks.nr % target.f32Lanes(), 0);
+        RegisterTile tile{blocks.nr / target.f32Lanes(), blocks.mr};
+        EXPECT_LE(tile.registers(target), target.vectorRegisters);
+        EXPECT_GT(blocks.mb, 0);
+        EXPECT_EQ(blocks.mb % blocks.mr, 0);
+        if (!blocks.kc)
+          continue;
+        EXPECT_EQ(inputs % blocks.kc, 0);
+        EXPECT_LE(blocks.kc * blocks.nr * 4, target.l1Bytes);
+        EXPECT_LE(blocks.mb * blocks.kc * 4, target.l2Bytes / 2);
+      }
+}
+
+TEST(ScheduleModel, LinearBlocksAreThoseThatWereMeasured) {
+  const TargetInfo &v3 = *lookupTarget("x86-64-v3");
+  auto expect = [&](int64_t inputs, int64_t outputs, int64_t kc, int64_t mb) {
+    LinearBlocks blocks = chooseLinearBlocks(v3, inputs, outputs);
+    EXPECT_EQ(blocks.mr, 4);
+    EXPECT_EQ(blocks.nr, 24);
+    EXPECT_EQ(blocks.kc, kc);
+    EXPECT_EQ(blocks.mb, mb);
+  };
+  expect(384, 1536, 0, 512);
+  expect(768, 768, 0, 512);
+  expect(768, 3072, 0, 512);
+  expect(3072, 768, 256, 256);
+}
+
+TEST(ScheduleModel, RowsInFlightArePowersOfTwo) {
+  for (const TargetInfo &target : allTargets())
+    EXPECT_EQ(chooseRowsInFlight(target), 4) << target.name.str();
+}
