@@ -369,7 +369,7 @@ def AttnVerifyTiledPass : Pass<"attn-verify-tiled", "::mlir::ModuleOp"> {
     - Requires: nothing.
     - Guarantees: each kernel has a known target and a schedule of its kind; vectors and register
       tiles divide the tiles that stand in the IR; weights of linear layers are packed in the
-      schedule's panels, and `kc` divides K; no `attn.attention` and no `attn.pack` outside
+      schedule's panels; no `attn.attention` and no `attn.pack` outside
       kernels.
     - Rejects: everything else (error at the operation).
     - Place: last pass of `attn-fused-to-tiled`.
