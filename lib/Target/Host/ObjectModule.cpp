@@ -16,12 +16,12 @@
 #include "ObjectModule.h"
 #include "Descriptor.h"
 #include "Driver.h"
+#include "KernelBitcode.h"
 #include "attn/Runtime/RuntimeBitcode.h"
 #include "attn/Target/Halide/HalideTarget.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -33,13 +33,9 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace mlir;
 using namespace attn;
-
-/// halide_error_code_out_of_memory.
-static constexpr int outOfMemory = -11;
 
 /// Functions of the run-time that start so are the C API.
 static constexpr llvm::StringLiteral apiPrefix = "attn_model_";
@@ -110,60 +106,6 @@ struct ObjectBuilder {
   LogicalResult link(std::unique_ptr<llvm::Module> module, unsigned flags);
 };
 } // namespace
-
-/// Halide writes flags of its own, which differ between kernels and run-time
-/// and which only Halide's code generator reads.
-static void dropHalideFlags(llvm::Module &module) {
-  llvm::NamedMDNode *flags = module.getModuleFlagsMetadata();
-  if (!flags)
-    return;
-  SmallVector<llvm::MDNode *> kept;
-  for (llvm::MDNode *flag : flags->operands())
-    if (!cast<llvm::MDString>(flag->getOperand(1))
-             ->getString()
-             .starts_with("halide_"))
-      kept.push_back(flag);
-  flags->clearOperands();
-  for (llvm::MDNode *flag : kept)
-    flags->addOperand(flag);
-}
-
-/// Kernels are compiled without assertions, the check of an allocation among
-/// them: puts it back. The run-time has set the text and frees the rest.
-static void checkAllocations(llvm::Module &module) {
-  llvm::Function *allocate = module.getFunction("halide_malloc");
-  if (!allocate)
-    return;
-  for (llvm::User *user : llvm::make_early_inc_range(allocate->users())) {
-    auto *call = dyn_cast<llvm::CallInst>(user);
-    if (!call || call->getCalledFunction() != allocate ||
-        !call->getFunction()->getReturnType()->isIntegerTy(32))
-      continue;
-    llvm::IRBuilder<> builder(call->getNextNode());
-    llvm::Instruction *leave = llvm::SplitBlockAndInsertIfThen(
-        builder.CreateIsNull(call), call->getNextNode()->getNextNode(),
-        /*Unreachable=*/true);
-    llvm::ReplaceInstWithInst(
-        leave, llvm::ReturnInst::Create(
-                   module.getContext(),
-                   llvm::ConstantInt::get(builder.getInt32Ty(), outOfMemory,
-                                          /*IsSigned=*/true)));
-  }
-}
-
-/// Functions without target attributes get those of the target.
-static void addTargetAttributes(llvm::Module &module,
-                                const TargetInfo &target) {
-  for (llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    if (!function.hasFnAttribute("target-cpu"))
-      function.addFnAttr("target-cpu", target.llvmCpu);
-    if (!function.hasFnAttribute("target-features") &&
-        !target.llvmFeatures.empty())
-      function.addFnAttr("target-features", target.llvmFeatures);
-  }
-}
 
 FailureOr<std::unique_ptr<llvm::Module>>
 ObjectBuilder::read(llvm::MemoryBufferRef buffer) {
