@@ -158,7 +158,8 @@ FailureOr<GenericAlgorithm> LinalgEmitter::emit(unsigned number) {
   SmallVector<Expr> ordered(position.rbegin(), position.rend());
   bool isBool = getElementTypeOrSelf(init->get().getType()).isInteger(1);
 
-  // Reductions: sizes come from an input that is indexed by the loop.
+  // Reductions: sizes come from an input. One is indexed by the loop, because
+  // the output is not.
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);
   if (reductions.empty()) {
@@ -177,10 +178,6 @@ FailureOr<GenericAlgorithm> LinalgEmitter::emit(unsigned number) {
            llvm::enumerate(op.getIndexingMapsArray()[i].getResults()))
         if (cast<AffineDimExpr>(result).getPosition() == dim)
           size = source.sizes[j];
-    if (!size.defined())
-      return op.emitOpError("not supported by the Halide target: reduction "
-                            "loop ")
-             << dim << " that indexes no input";
     ranges.emplace_back(0, size);
   }
   Halide::RDom domain(ranges, "reduction");
@@ -225,9 +222,6 @@ FailureOr<HalideKernel> attn::emitGeneric(KernelOp kernel,
   if (auto schedule =
           dyn_cast_or_null<RowwiseScheduleAttr>(kernel.getScheduleAttr()))
     vector = static_cast<int>(schedule.getVector());
-  if (vector <= 0)
-    return kernel.emitOpError("expected a schedule with positive vector, got ")
-           << vector;
   ExprEmitter values;
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
