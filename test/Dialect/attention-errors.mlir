@@ -330,3 +330,19 @@ func.func @mix_c4_element(%p: tensor<2x4x3x5xf32>, %v: tensor<2x5x4x8xf64>) {
   %0 = attn.mix %p, %v layout(bshd) : tensor<2x4x3x5xf32>, tensor<2x5x4x8xf64> -> tensor<2x3x4x8xf32>
   return
 }
+
+// -----
+
+func.func @mask_c4_type(%s: tensor<2x4x?x5xf32>) {
+  // expected-error @+1 {{failed to verify that all of {scores, result} have same type}}
+  %0 = "attn.mask"(%s) <{rule = #attn.causal<top_left>}> : (tensor<2x4x?x5xf32>) -> tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @bias_c3_type(%s: tensor<2x4x?x5xf32>, %b: tensor<f32>) {
+  // expected-error @+1 {{failed to verify that all of {scores, result} have same type}}
+  %0 = "attn.bias"(%s, %b) : (tensor<2x4x?x5xf32>, tensor<f32>) -> tensor<2x4x3x5xf32>
+  return
+}

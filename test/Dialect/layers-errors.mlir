@@ -234,3 +234,35 @@ func.func @pack_c2_element(%w: tensor<96x8xf32>) {
   %0 = attn.pack %w panel(24) : tensor<96x8xf32> -> tensor<4x8x24xf16>
   return
 }
+
+// -----
+
+func.func @layer_norm_c4_type(%x: tensor<?x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @+1 {{failed to verify that all of {input, result} have same type}}
+  %0 = "attn.layer_norm"(%x, %g, %g) <{epsilon = 1.0 : f64}> : (tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @learned_positions_c4_type(%x: tensor<2x?x8xf32>, %t: tensor<9x8xf32>) {
+  // expected-error @+1 {{failed to verify that all of {input, result} have same type}}
+  %0 = "attn.learned_positions"(%x, %t) : (tensor<2x?x8xf32>, tensor<9x8xf32>) -> tensor<2x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @sinusoidal_c3_type(%x: tensor<2x?x8xf32>) {
+  // expected-error @+1 {{failed to verify that all of {input, result} have same type}}
+  %0 = "attn.sinusoidal"(%x) <{form = #attn.sinusoid_form<halves>}> : (tensor<2x?x8xf32>) -> tensor<2x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @l2_normalize_c3_type(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{failed to verify that all of {input, result} have same type}}
+  %0 = "attn.l2_normalize"(%x) <{epsilon = 1.0 : f64}> : (tensor<?x8xf32>) -> tensor<2x8xf32>
+  return
+}

@@ -91,8 +91,8 @@ attn.dim @dim_c1_sign range(-1, 4)
 
 // -----
 
-// expected-error @+1 {{expected a C identifier (because generated headers use the name), got 'dim.c2'}}
-attn.dim @dim.c2 range(1, 4)
+// expected-error @+1 {{expected a C identifier (because generated headers use the name), got 'dim_c2.name'}}
+attn.dim @dim_c2.name range(1, 4)
 
 // -----
 

@@ -241,3 +241,75 @@ func.func @tile_finish_c3(%a: !attn.tile<4x8xf32>, %l: !attn.tile<4xf32>, %i: in
   %0, %1 = attn.tile_finish %a, %l, %l rows(%i) scale(1.0) : !attn.tile<4x8xf32>, !attn.tile<4xf32> -> tensor<?x8xi32>, tensor<?xi64>
   return
 }
+
+// -----
+
+func.func @tile_score_c3_type(%s: !attn.tile<4x8xf32>, %i: index) {
+  // expected-error @+1 {{failed to verify that all of {scores, result} have same type}}
+  %0 = "attn.tile_score"(%s, %i, %i, %i, %i) <{operandSegmentSizes = array<i32: 1, 4, 0>}> ({
+  ^bb0(%x: f32, %b: index, %h: index, %n: index, %m: index):
+    attn.yield %x : f32
+  }) : (!attn.tile<4x8xf32>, index, index, index, index) -> !attn.tile<4x9xf32>
+  return
+}
+
+// -----
+
+func.func @tile_mask_c3_type(%s: !attn.tile<4x8xf32>, %i: index) {
+  // expected-error @+1 {{failed to verify that all of {scores, result} have same type}}
+  %0 = "attn.tile_mask"(%s, %i, %i, %i, %i) <{operandSegmentSizes = array<i32: 1, 4, 0>}> ({
+  ^bb0(%b: index, %h: index, %n: index, %m: index):
+    %t = arith.constant true
+    attn.yield %t : i1
+  }) : (!attn.tile<4x8xf32>, index, index, index, index) -> !attn.tile<4x9xf32>
+  return
+}
+
+// -----
+
+func.func @tile_max_c2_type(%s: !attn.tile<4x8xf32>, %m: !attn.tile<4xf32>) {
+  // expected-error @+1 {{failed to verify that all of {carry, result} have same type}}
+  %0 = "attn.tile_max"(%s, %m) : (!attn.tile<4x8xf32>, !attn.tile<4xf32>) -> !attn.tile<5xf32>
+  return
+}
+
+// -----
+
+func.func @tile_exp_c2_type(%s: !attn.tile<4x8xf32>, %m: !attn.tile<4xf32>) {
+  // expected-error @+1 {{failed to verify that all of {scores, result} have same type}}
+  %0 = "attn.tile_exp"(%s, %m) <{scale = 1.0 : f32}> : (!attn.tile<4x8xf32>, !attn.tile<4xf32>) -> !attn.tile<4x9xf32>
+  return
+}
+
+// -----
+
+func.func @tile_rescale_c2_type(%m: !attn.tile<4xf32>, %n: !attn.tile<5xf32>) {
+  // expected-error @+1 {{failed to verify that all of {before, after} have same type}}
+  %0 = "attn.tile_rescale"(%m, %m, %n) <{scale = 1.0 : f32}> : (!attn.tile<4xf32>, !attn.tile<4xf32>, !attn.tile<5xf32>) -> !attn.tile<4xf32>
+  return
+}
+
+// -----
+
+func.func @tile_sum_c2_type(%s: !attn.tile<4x8xf32>, %m: !attn.tile<4xf32>) {
+  // expected-error @+1 {{failed to verify that all of {carry, result} have same type}}
+  %0 = "attn.tile_sum"(%s, %m) : (!attn.tile<4x8xf32>, !attn.tile<4xf32>) -> !attn.tile<5xf32>
+  return
+}
+
+// -----
+
+func.func @tile_mix_c5_type(%p: !attn.tile<4x8xf32>, %v: !attn.tile<8x16xf32>, %a: !attn.tile<4x16xf32>) {
+  // expected-error @+1 {{failed to verify that all of {carry, result} have same type}}
+  %0 = "attn.tile_mix"(%p, %v, %a) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> ({
+  }) : (!attn.tile<4x8xf32>, !attn.tile<8x16xf32>, !attn.tile<4x16xf32>) -> !attn.tile<4x17xf32>
+  return
+}
+
+// -----
+
+func.func @tile_finish_c4_type(%a: !attn.tile<4x8xf32>, %l: !attn.tile<4xf32>, %m: !attn.tile<5xf32>, %i: index) {
+  // expected-error @+1 {{failed to verify that all of {sum, maximum} have same type}}
+  %0 = "attn.tile_finish"(%a, %l, %m, %i) <{scale = 1.0 : f32}> : (!attn.tile<4x8xf32>, !attn.tile<4xf32>, !attn.tile<5xf32>, index) -> tensor<?x8xf32>
+  return
+}
