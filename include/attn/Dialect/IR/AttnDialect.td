@@ -20,6 +20,14 @@ def Attn_Dialect : Dialect {
 
     Sizes carry the same letters everywhere: B batch, H query heads, G key/value
     heads, N queries, M keys, D head size, S sequence.
+
+    Functions and modules of other dialects carry three attributes of this one:
+
+    | attribute     | of                                      | meaning                                                    |
+    |---------------|-----------------------------------------|------------------------------------------------------------|
+    | `attn.name`   | arguments and results of the entry      | a C identifier of its own, used by the generated header     |
+    | `attn.dims`   | arguments and results of the entry      | one string a dimension: the name of an `attn.dim`, or `""` |
+    | `attn.target` | a module                                | the CPU that its kernels are compiled for                  |
   }];
   let extraClassDeclaration = [{
     void registerAttributes();
