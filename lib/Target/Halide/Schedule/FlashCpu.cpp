@@ -65,6 +65,9 @@ struct FlashCpuSchedule {
   void scheduleResult();
   void scheduleQuery();
   void scheduleState();
+  /// Each part of a key tile is for one tile of one row of counters. Halide
+  /// does not see that where a loop's bounds come from a tensor.
+  void boundCounters(FlashStage &stage);
   void scheduleScores(FlashStage &stage);
   void scheduleWeights(FlashStage &stage);
   void scheduleMix(FlashStage &stage);
@@ -219,6 +222,23 @@ void FlashCpuSchedule::scheduleState() {
   }
 }
 
+void FlashCpuSchedule::boundCounters(FlashStage &stage) {
+  std::vector<Func> parts = {stage.visible, stage.scores,  stage.tileMax,
+                             stage.offset,  stage.weights, stage.tileSum,
+                             stage.mix};
+  parts.insert(parts.end(), stage.expSteps.begin(), stage.expSteps.end());
+  if (stage.hasFiniteTest()) {
+    parts.push_back(stage.laneMax);
+    parts.push_back(stage.finite);
+    parts.push_back(stage.slowMix);
+  }
+  for (Func part : parts) {
+    part.bound_extent(a.t, 1);
+    for (const Var &counter : a.counters)
+      part.bound_extent(counter, 1);
+  }
+}
+
 void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
   Var outer("ko"), inner("ki");
   Halide::LoopLevel tile(a.state, stage.tile);
@@ -345,6 +365,7 @@ LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
   s.scheduleQuery();
   s.scheduleState();
   for (FlashStage &stage : algorithm.stages) {
+    s.boundCounters(stage);
     s.scheduleScores(stage);
     s.scheduleWeights(stage);
     if (stage.hasFiniteTest())
