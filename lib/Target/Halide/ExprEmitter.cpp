@@ -556,6 +556,9 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
       .Default([](Operation *) { return Expr(); });
 }
 
+/// The range of an index that was a loaded 64-bit number: no tensor is as long.
+static constexpr int64_t indexLimit = int64_t(1) << 30;
+
 FailureOr<Expr> ExprEmitter::emitCast(Operation *op) {
   Halide::Type type = *getHalideType(op->getResult(0).getType());
   auto in = [&] { return operand(op, 0); };
@@ -574,7 +577,17 @@ FailureOr<Expr> ExprEmitter::emitCast(Operation *op) {
                    : Halide::cast(type, in());
       })
       .Case([&](arith::IndexCastOp) {
-        return isBool() ? -Halide::cast(type, in()) : Halide::cast(type, in());
+        if (isBool())
+          return -Halide::cast(type, in());
+        // An index is 32 bits here. A larger number stays a large one, and
+        // adding a position to it does not overflow.
+        if (type.bits() == 32 && in().type().bits() == 64)
+          return Halide::cast(
+              type,
+              Halide::clamp(
+                  in(), Halide::Internal::make_const(in().type(), -indexLimit),
+                  Halide::Internal::make_const(in().type(), indexLimit)));
+        return Halide::cast(type, in());
       })
       .Case([&](arith::IndexCastUIOp) {
         return Halide::cast(type, isBool() ? in() : toUnsigned(in()));

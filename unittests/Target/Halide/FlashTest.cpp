@@ -170,6 +170,47 @@ TEST(FlashTest, KeyPadding) {
   }
 }
 
+/// Bounds of the loops that depend on a loaded number: how many keys batch row
+/// b sees, or where its diagonal lies.
+TEST(FlashTest, LengthsAndOffsets) {
+  for (bool offset : {false, true}) {
+    FlashModel model;
+    model.lse = true;
+    model.arguments = "%number: tensor<?xi64>";
+    model.captures = "%number";
+    model.captureTypes = "tensor<?xi64>";
+    model.mask = offset ? R"(
+      %word = tensor.extract %x0[%b] : tensor<?xi64>
+      %shift = arith.index_cast %word : i64 to index
+      %last = arith.addi %i, %shift : index
+      %visible = arith.cmpi sle, %j, %last : index
+      attn.yield %visible : i1)"
+                        : R"(
+      %word = tensor.extract %x0[%b] : tensor<?xi64>
+      %length = arith.index_cast %word : i64 to index
+      %visible = arith.cmpi slt, %j, %length : index
+      attn.yield %visible : i1)";
+    auto kernel = CompiledKernel::compile(model.tiled());
+    ASSERT_TRUE(kernel);
+    for (int64_t m : {1, 130, 400}) {
+      std::vector<int64_t> numbers = {0, 1, -3, 128, 129, 257, m, m + 5, -m};
+      if (!offset)
+        numbers.push_back(int64_t(1) << 40); // All keys.
+      int64_t batch = numbers.size();
+      Tensor tensor = makeTensor(halide_type_of<int64_t>(), {batch},
+                                 Placement::Back, 0, alignof(int64_t));
+      std::copy(numbers.begin(), numbers.end(), tensor.as<int64_t>());
+      model.visible = [=](int64_t b, int64_t, int64_t i, int64_t j) {
+        return offset ? j <= i + numbers[b] : j < numbers[b];
+      };
+      for (Placement placement : {Placement::Front, Placement::Back}) {
+        FlashCase run(model, batch, 30, m, placement);
+        run.check(*kernel, {tensor});
+      }
+    }
+  }
+}
+
 TEST(FlashTest, ScoreRegion) {
   FlashModel model;
   model.lse = true;

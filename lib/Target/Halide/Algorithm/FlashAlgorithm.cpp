@@ -50,6 +50,7 @@ struct FlashBuilder {
 
 private:
   void bindCounters();
+  LogicalResult bindLoads();
   LogicalResult checkFirstRow();
   void chooseExponent();
   LogicalResult buildQuery();
@@ -167,6 +168,17 @@ void FlashBuilder::bindCounters() {
     if (counter == nest.tileCounter)
       out.tileCounter = number;
   }
+}
+
+/// Numbers that are loaded outside the key loops, for their bounds.
+LogicalResult FlashBuilder::bindLoads() {
+  for (auto extract : nest.forall.getBody()->getOps<tensor::ExtractOp>()) {
+    FailureOr<Expr> value = values.get(extract);
+    if (failed(value))
+      return failure();
+    values.bind(extract, out.loads.hide(*value, out.counters));
+  }
+  return success();
 }
 
 /// Rows of the result are found by dividing a position by the tile's rows.
@@ -654,7 +666,7 @@ FailureOr<FlashAlgorithm> FlashBuilder::run() {
   out.lanes = schedule.getVector();
   bindCounters();
   chooseExponent();
-  if (failed(checkFirstRow()) || failed(buildQuery()))
+  if (failed(bindLoads()) || failed(checkFirstRow()) || failed(buildQuery()))
     return failure();
   buildStart();
   for (FlashLoop &loop : nest.loops)

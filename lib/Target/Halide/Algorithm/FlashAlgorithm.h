@@ -33,6 +33,7 @@
 #define ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHALGORITHM_H
 
 #include "../ExprEmitter.h"
+#include "../OpaqueLoads.h"
 #include "FlashLoops.h"
 
 namespace attn {
@@ -79,6 +80,7 @@ struct FlashAlgorithm {
 
   Halide::Func query; ///< Qs(qv, d, qg, counters...), scaled and transposed.
   std::vector<FlashStage> stages;
+  OpaqueLoads loads;    ///< Loaded numbers that loop bounds depend on.
   Halide::Func state;   ///< X.
   Halide::Func inverse; ///< 1 / sum, 0 where nothing is visible.
   Halide::Func result, lse;

@@ -71,6 +71,7 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
       return failure();
     outputs.push_back(func);
   }
-  return HalideKernel{Halide::Pipeline(outputs), arguments->args,
-                      /*stackOnly=*/true};
+  Halide::Pipeline pipeline(outputs);
+  algorithm->loads.attach(pipeline);
+  return HalideKernel{pipeline, arguments->args, /*stackOnly=*/true};
 }

@@ -334,18 +334,6 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
       .unroll(a.di);
 }
 
-/// What is computed inside the loop over key tiles has one tile, and what is
-/// computed inside the loop over channel blocks one block. Halide cannot see it
-/// where the end of the loop is read from memory (key lengths).
-static void boundToOneTile(FlashAlgorithm &a, FlashStage &stage) {
-  for (Func *func : {&stage.scores, &stage.visible, &stage.tileMax,
-                     &stage.offset, &stage.weights, &stage.tileSum,
-                     &stage.laneMax, &stage.finite, &stage.mix})
-    if (func->defined())
-      func->bound_extent(a.t, 1);
-  stage.mix.bound_extent(a.dg, 1);
-}
-
 LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
                                      FlashScheduleAttr schedule,
                                      const TargetInfo &target,
@@ -371,7 +359,6 @@ LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
     if (stage.hasFiniteTest())
       s.scheduleFinite(stage);
     s.scheduleMix(stage);
-    boundToOneTile(algorithm, stage);
   }
   return success();
 }
