@@ -251,6 +251,8 @@ llvm::Expected<Results> ModuleEvaluator::runOp(Operation *op,
   if (auto callee = op->getAttrOfType<FlatSymbolRefAttr>("callee");
       callee && isa<CallOpInterface>(op))
     return runCall(op, callee, operands);
+  if (llvm::Error error = checkSizes(op, operands))
+    return std::move(error);
   for (auto family :
        {evaluateAttentionOp, evaluateLayerOp, evaluateFusedOp, evaluateTensorOp,
         evaluateElementwiseOp, evaluateLinalgOp})

@@ -25,6 +25,9 @@ using Operands = llvm::ArrayRef<TensorRef>;
 /// Results, an error, or nothing: not an operation of this family.
 using FamilyResult = std::optional<llvm::Expected<Results>>;
 
+/// Compares the sizes that types leave open.
+llvm::Error checkSizes(mlir::Operation *op, Operands operands);
+
 /// scores, mask, bias, softmax, mix, split_heads, merge_heads.
 FamilyResult evaluateAttentionOp(mlir::Operation *op, Operands operands);
 /// linear, norms, activations, embeddings, positions, pooling, pack.

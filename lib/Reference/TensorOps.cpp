@@ -36,7 +36,7 @@ static SmallVector<int64_t> fillIn(ArrayRef<int64_t> sizes, Operands dynamic) {
   return result;
 }
 
-static llvm::Error checkSizes(Operation *op, ArrayRef<int64_t> sizes) {
+static llvm::Error checkNotNegative(Operation *op, ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     if (size < 0)
       return makeError(op, "expected sizes >= 0, got " + llvm::Twine(size));
@@ -47,7 +47,7 @@ static llvm::Error checkSizes(Operation *op, ArrayRef<int64_t> sizes) {
 static llvm::Expected<Tensor> evaluateOp(tensor::EmptyOp op,
                                          Operands operands) {
   SmallVector<int64_t> shape = fillIn(op.getType().getShape(), operands);
-  if (llvm::Error error = checkSizes(op, shape))
+  if (llvm::Error error = checkNotNegative(op, shape))
     return std::move(error);
   Tensor result = Tensor::zeros(kindOfResult(op), shape);
   std::fill(result.numbers.begin(), result.numbers.end(), NAN);
@@ -183,6 +183,13 @@ static llvm::Expected<Tensor> evaluateInsert(OpTy op, Operands operands) {
   Slice slice = getSlice(op, operands.drop_front(2));
   if (llvm::Error error = checkSlice(op, slice, result.shape))
     return std::move(error);
+  int64_t elements = 1;
+  for (int64_t size : slice.sizes)
+    elements *= size;
+  if (elements != source.numElements())
+    return makeError(op, "expected as many elements as the slice has, " +
+                             llvm::Twine(elements) + ", got " +
+                             llvm::Twine(source.numElements()));
   int64_t next = 0;
   forEachElement(slice, result, [&](int64_t offset) {
     result.set(offset, source.get(next++));
@@ -210,7 +217,7 @@ static llvm::Expected<Tensor> evaluateOp(tensor::SplatOp op,
                                          Operands operands) {
   SmallVector<int64_t> shape =
       fillIn(op.getType().getShape(), operands.drop_front());
-  if (llvm::Error error = checkSizes(op, shape))
+  if (llvm::Error error = checkNotNegative(op, shape))
     return std::move(error);
   Tensor result = Tensor::zeros(operands[0]->kind, shape);
   for (int64_t index = 0; index < result.numElements(); ++index)

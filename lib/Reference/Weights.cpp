@@ -71,5 +71,9 @@ reference::evaluateWeight(WeightOp weight, const EvaluatorOptions &options) {
   if (!options.readSource)
     return makeError(weight, "expected a way to read files (because the weight "
                              "comes from one), got none");
-  return options.readSource(weight);
+  llvm::Expected<Tensor> tensor = options.readSource(weight);
+  auto type = cast<RankedTensorType>(weight.getType());
+  if (tensor && ArrayRef<int64_t>(tensor->shape) != type.getShape())
+    return makeError(weight, "expected data of the weight's shape");
+  return tensor;
 }

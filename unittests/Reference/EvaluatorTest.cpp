@@ -1,5 +1,4 @@
-//===- EvaluatorTest.cpp - edges and operations of the evaluator -*- C++
-//-*-===//
+//===- EvaluatorTest.cpp - edges and operations -----------------*- C++ -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

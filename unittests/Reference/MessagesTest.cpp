@@ -210,6 +210,45 @@ TEST_F(EvaluatorMessages, checksBroadcasts) {
       "\"model.mlir\":2:8: 'arith.addf' expected operands of equal sizes");
 }
 
+TEST_F(EvaluatorMessages, checksSizesByLetter) {
+  auto zeros = [](ArrayRef<int64_t> shape) {
+    return Tensor::zeros(Tensor::Kind::F64, shape);
+  };
+  constexpr char attention[] =
+      R"mlir(func.func @main(%q: tensor<?x?x1x1xf32>, %k: tensor<?x?x1x1xf32>, %v: tensor<?x?x1x1xf32>) -> tensor<?x?x1x1xf32> {
+  %c = arith.constant 1.0 : f32
+  %o = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : tensor<?x?x1x1xf32>, tensor<?x?x1x1xf32>, tensor<?x?x1x1xf32> -> tensor<?x?x1x1xf32>
+  return %o : tensor<?x?x1x1xf32>
+})mlir";
+  EXPECT_EQ(error(attention, {zeros({2, 3, 1, 1}), zeros({2, 5, 1, 1}),
+                              zeros({2, 4, 1, 1})}),
+            "\"model.mlir\":3:8: 'attn.attention' expected M = 5 in value "
+            "(because key has that), got 4");
+  EXPECT_EQ(
+      error(attention,
+            {zeros({2, 3, 1, 1}), zeros({1, 5, 1, 1}), zeros({2, 5, 1, 1})}),
+      "\"model.mlir\":3:8: 'attn.attention' expected B = 2 in key (because "
+      "query has that), got 1");
+  constexpr char linear[] =
+      R"mlir(func.func @main(%x: tensor<2x?xf32>, %w: tensor<3x?xf32>) -> tensor<2x3xf32> {
+  %0 = attn.linear %x, %w : tensor<2x?xf32>, tensor<3x?xf32> -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+})mlir";
+  EXPECT_EQ(
+      error(linear, {zeros({2, 4}), zeros({3, 5})}),
+      "\"model.mlir\":2:8: 'attn.linear' expected K = 4 in weight (because "
+      "input has that), got 5");
+  constexpr char padding[] =
+      R"mlir(func.func @main(%s: tensor<1x1x2x?xf32>, %m: tensor<1x?xi64>) -> tensor<1x1x2x?xf32> {
+  %0 = attn.mask %s by key_padding(%m : tensor<1x?xi64>) : tensor<1x1x2x?xf32>
+  return %0 : tensor<1x1x2x?xf32>
+})mlir";
+  EXPECT_EQ(
+      error(padding, {zeros({1, 1, 2, 3}), integers({1, 2}, {1, 1})}),
+      "\"model.mlir\":2:8: 'attn.mask' expected M = 3 in operand (because "
+      "scores has that), got 2");
+}
+
 TEST_F(EvaluatorMessages, checksPositions) {
   EXPECT_EQ(
       error(R"mlir(func.func @main(%x: tensor<1x?x1xf32>) -> tensor<1x1xf32> {
@@ -298,6 +337,19 @@ TEST_F(EvaluatorMessages, checksTensorOperations) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(EvaluatorMessages, checksData) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+      R"mlir(attn.weight @w source<"a.safetensors", "w"> : tensor<2xf32>
+func.func @main() -> tensor<2xf32> {
+  %w = attn.weight_ref @w : tensor<2xf32>
+  return %w : tensor<2xf32>
+})mlir",
+      &context, "model.mlir");
+  EvaluatorOptions options;
+  options.readSource = [](WeightOp) { return numbers({3}, {1, 2, 3}); };
+  auto results = evaluate(*module, {}, options);
+  EXPECT_EQ(llvm::toString(results.takeError()),
+            "\"model.mlir\":1:1: 'attn.weight' expected data of the weight's "
+            "shape");
   auto message = [](llvm::Expected<Tensor> tensor) {
     return tensor ? "no error" : llvm::toString(tensor.takeError());
   };

@@ -1,5 +1,4 @@
-//===- VariantsTest.cpp - the evaluator against independent data -*- C++
-//-*-===//
+//===- VariantsTest.cpp - evaluator and independent data --------*- C++ -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
