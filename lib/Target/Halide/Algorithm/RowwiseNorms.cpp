@@ -167,9 +167,15 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     return Halide::select(isHidden(value), 0.0f,
                           attn::exp2((value - highest) * log2e));
   };
-  RowReduction sum = reduce(RowReductionKind::Sum, x, [&](Expr value) {
-    return weight(value, maximum.total(own));
-  });
+  TensorSource weights;
+  weights.sizes = x.sizes;
+  weights.load = [=](ArrayRef<Expr> indices) {
+    return weight(x.load(indices), maximum.total(rowsOf(indices)));
+  };
+  // Computed once if a row's length is known, else for the sum and again.
+  weights = keepRow(weights, op.getResult());
+  RowReduction sum =
+      reduce(RowReductionKind::Sum, weights, [](Expr value) { return value; });
   Expr total = sum.total(own);
   TensorSource result;
   if (wantsLse) {
@@ -188,8 +194,7 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
                                total == 0.0f, 0.0f, 1.0f / total)));
   result.sizes = x.sizes;
   result.load = [=](ArrayRef<Expr> indices) {
-    std::vector<Expr> row = rowsOf(indices);
-    return weight(x.load(indices), maximum.total(row)) * inverse(row);
+    return weights.load(indices) * inverse(rowsOf(indices));
   };
   return result;
 }
