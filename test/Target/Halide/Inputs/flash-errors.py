@@ -202,10 +202,43 @@ CASES = [
         "expected to yield the results of the scf.forall",
     ),
     (
+        "keys along a dimension that is not the last",
+        "%arg1[%b, %j, %h, %c0] dims [1, 3] rows(%c128)",
+        "%arg1[%b, %j, %h, %c0] dims [1, 2] rows(%c128)",
+        "expected the columns along the last dimension (because they are loaded as "
+        "vectors), got dimension 2",
+    ),
+    (
+        "two loops over query tiles",
+        "attn.yield %2 :",
+        "%more = scf.forall (%x) in (1) shared_outs(%o = %1) -> "
+        "(tensor<?x?x1x2xf32>) { scf.forall.in_parallel { } }\n"
+        "attn.yield %2 :",
+        "expected one scf.forall over query tiles (because a kernel is one loop "
+        "nest), got 2",
+    ),
+    (
+        "sizes of a tensor that is no argument",
+        "%dim_1 = tensor.dim %arg1, %c1 :",
+        "%empty = tensor.empty(%dim, %dim_0) : tensor<?x?x1x2xf32>\n"
+        "%dim_1 = tensor.dim %empty, %c1 :",
+        "not supported by the Halide target: it reads a tensor that is not an "
+        "argument of the kernel",
+    ),
+    (
         "too large tiles",
         "128",
         "4096",
-        "bytes of scratch a query tile (because it lives on a",
+        "bytes of scratch a query tile (because it lives on a thread's stack and "
+        "in its second-level cache), got ",
+    ),
+    (
+        "a fourth value from tile to tile",
+        "%acc = %8) -> (!attn.tile<24xf32>, !attn.tile<24xf32>, !attn.tile<24x2xf32>)",
+        "%acc = %8, %more = %7) -> (!attn.tile<24xf32>, !attn.tile<24xf32>, "
+        "!attn.tile<24x2xf32>, !attn.tile<24xf32>)",
+        "expected three iter_args (running maximum, running sum, accumulator), "
+        "got 4",
     ),
 ]
 
@@ -228,6 +261,13 @@ def main():
         edited = text.replace(old, new) if old == "128" else text.replace(old, new, 1)
         if "%slice" in new:
             edited = edited.replace("scf.forall.in_parallel", SLICE + "scf.forall.in_parallel")
+        if "%more = %7)" in new:
+            edited = edited.replace("%10:3 =", "%10:4 =").replace(
+                "%17, %20 : !attn.tile<24xf32>, !attn.tile<24xf32>, !attn.tile<24x2xf32>",
+                "%17, %20, %more : !attn.tile<24xf32>, !attn.tile<24xf32>, "
+                "!attn.tile<24x2xf32>, !attn.tile<24xf32>",
+                1,
+            )
         case = os.path.join(folder, "%d.mlir" % number)
         with open(case, "w") as file:
             file.write(edited)
