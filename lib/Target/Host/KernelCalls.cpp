@@ -137,9 +137,9 @@ Value DriverLowering::fillBuffer(Value memref, unsigned number,
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
   Value limit = arith::ConstantIntOp::create(builder, loc, i64, INT32_MAX);
-  auto narrow = [&](Value index, bool isStatic) -> Value {
+  auto narrow = [&](Value index, int64_t known) -> Value {
     Value wide = toI64(index);
-    if (!isStatic) {
+    if (ShapedType::isDynamic(known) || known > INT32_MAX) {
       Value large = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::ugt, wide, limit);
       tooLarge = tooLarge ? arith::OrIOp::create(builder, loc, tooLarge, large)
@@ -147,15 +147,15 @@ Value DriverLowering::fillBuffer(Value memref, unsigned number,
     }
     return LLVM::TruncOp::create(builder, loc, i32, wide);
   };
+  auto [knownStrides, knownOffset] = type.getStridesAndOffset();
   for (int32_t h = 0; h < rank; ++h) {
     unsigned axis = rank - 1 - h; // Halide's dimension 0 is the innermost
     int32_t d = firstDim + h;
     auto dimAt = [&](int32_t part) { return field(dims, dimType, {d, part}); };
-    store(narrow(metadata.getSizes()[axis], !type.isDynamicDim(axis)),
-          dimAt(1));
+    store(narrow(metadata.getSizes()[axis], type.getDimSize(axis)), dimAt(1));
     // The innermost stride is 1 and is not read from anywhere.
     store(h == 0 ? constant(i32, 1)
-                 : narrow(metadata.getStrides()[axis], type.hasStaticShape()),
+                 : narrow(metadata.getStrides()[axis], knownStrides[axis]),
           dimAt(2));
   }
   return at({n});
