@@ -1,5 +1,4 @@
-//===- ExprEmitter.cpp - scalar operations as Halide expressions
-//-----------===//
+//===- ExprEmitter.cpp - scalar operations as Halide expressions ----------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- HalideTarget.cpp - one kernel to machine code through Halide
-//--------===//
+//===- HalideTarget.cpp - one kernel to machine code through Halide -------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- KernelArguments.cpp - a kernel's signature as Halide parameters
-//-----===//
+//===- KernelArguments.cpp - a kernel's signature as Halide parameters ----===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- KernelProcesses.cpp - kernels compiled by child processes
-//-----------===//
+//===- KernelProcesses.cpp - kernels compiled by child processes ----------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- OpaqueLoads.cpp - loads that bounds inference need not see
-//----------===//
+//===- OpaqueLoads.cpp - loads that bounds inference need not see ---------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- FlashModel.cpp - attention kernels and their reference
-//--------------===//
+//===- FlashModel.cpp - attention kernels and their reference -------------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

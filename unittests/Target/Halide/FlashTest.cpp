@@ -1,5 +1,4 @@
-//===- FlashTest.cpp - attention kernels run and are edited
-//----------------===//
+//===- FlashTest.cpp - attention kernels run and are edited ---------------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

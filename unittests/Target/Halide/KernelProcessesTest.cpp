@@ -1,5 +1,4 @@
-//===- KernelProcessesTest.cpp - compilers that fail are reported
-//----------===//
+//===- KernelProcessesTest.cpp - compilers that fail are reported ---------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- HalideTarget.h - tiled kernels to machine code through Halide -*- C++
-//-*-===//
+//===- HalideTarget.h - tiled kernels to machine code ---------*- C++ -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- FlashLoops.cpp - the tiled attention loops, taken apart
-//-------------===//
+//===- FlashLoops.cpp - the tiled attention loops, taken apart ------------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

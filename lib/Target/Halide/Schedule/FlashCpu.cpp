@@ -1,5 +1,4 @@
-//===- FlashCpu.cpp - schedule of tiled attention for CPUs
-//-----------------===//
+//===- FlashCpu.cpp - schedule of tiled attention for CPUs ----------------===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,84 @@
+//===- FlashBuilder.h - builds tiled attention -----------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Internal to FlashAlgorithm.cpp, which builds what a query tile has once, and
+// FlashStages.cpp, which builds what each loop over key tiles has.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H
+#define ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H
+
+#include "FlashAlgorithm.h"
+
+#include <limits>
+
+namespace attn {
+
+/// Builds one FlashAlgorithm. `values` knows the kernel's arguments and the
+/// counters of the scf.forall.
+struct FlashBuilder {
+  /// The running maximum starts here: above -inf, so that a hidden score minus
+  /// it is -inf and not NaN.
+  static constexpr float lowest = std::numeric_limits<float>::lowest();
+
+  FlashNest &nest;
+  FlashScheduleAttr schedule;
+  ExprEmitter values;
+  FlashAlgorithm out = {};
+  /// See FlashAlgorithm.h.
+  bool folded = false;
+  /// The base-2 scale that is folded into the query tile, or 1.
+  float foldedScale = 1.0f;
+
+  mlir::FailureOr<FlashAlgorithm> run();
+
+private:
+  void bindCounters();
+  mlir::LogicalResult bindLoads();
+  mlir::LogicalResult checkFirstRow();
+  void chooseExponent();
+  mlir::LogicalResult buildQuery();
+  mlir::LogicalResult buildStage(FlashLoop &loop);
+  mlir::LogicalResult buildScores(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildVisible(FlashStage &stage, ExprEmitter &inside);
+  void buildWeights(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildMix(FlashStage &stage, ExprEmitter &inside);
+  void buildFinite(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildUpdate(FlashStage &stage, ExprEmitter &inside);
+  void buildStart();
+  mlir::LogicalResult buildResults();
+
+  mlir::FailureOr<Halide::Expr> loadTile(TileLoadOp load, ExprEmitter &inside,
+                                         Halide::Expr row, Halide::Expr column,
+                                         bool clampRow);
+  mlir::FailureOr<llvm::SmallVector<Halide::Expr>>
+  positions(mlir::OperandRange position, ExprEmitter &inside, Halide::Expr row,
+            Halide::Expr key);
+  mlir::FailureOr<Halide::Expr> isVisible(FlashStage &stage,
+                                          ExprEmitter &inside, Halide::Expr row,
+                                          Halide::Expr key);
+  /// leading arguments, then the counters of the scf.forall.
+  std::vector<Halide::Expr>
+  at(std::initializer_list<Halide::Expr> leading) const {
+    std::vector<Halide::Expr> args(leading);
+    args.insert(args.end(), out.counters.begin(), out.counters.end());
+    return args;
+  }
+  std::vector<Halide::Var>
+  vars(std::initializer_list<Halide::Var> leading) const {
+    std::vector<Halide::Var> args(leading);
+    args.insert(args.end(), out.counters.begin(), out.counters.end());
+    return args;
+  }
+  /// The keys [0, validKeys) of tile t exist. The number is at least 1 wherever
+  /// a loop runs, at most the tile's.
+  mlir::FailureOr<Halide::Expr> validKeys(FlashStage &stage,
+                                          ExprEmitter &inside) {
+    return inside.get(stage.loop.key.getRows());
+  }
+};
+
+} // namespace attn
+#endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H

@@ -1,0 +1,366 @@
+//===- FlashStages.cpp - one loop over key tiles as Halide functions ------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What never contributes, and how that is kept:
+//   - a hidden pair has score -inf, set in integer bits (fast-math knows no
+//     infinity); its weight is exactly 0, whatever the key is;
+//   - 0 * V is NaN where V is not finite. In loops with a mask each value tile
+//     is tested once; only where it has such an element the product takes the
+//     slow form that asks the mask again and puts 0 in the value's place;
+//   - keys past the edge have score -inf and their values are not read.
+//
+//===----------------------------------------------------------------------===//
+#include "../Math.h"
+#include "FlashBuilder.h"
+
+using namespace mlir;
+using namespace attn;
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Var;
+
+/// The conjunction of the masks of a loop for one pair.
+FailureOr<Expr> FlashBuilder::isVisible(FlashStage &stage, ExprEmitter &inside,
+                                        Expr row, Expr key) {
+  Expr visible = Halide::Internal::const_true();
+  for (Operation *op : stage.loop.scoreOps) {
+    auto mask = dyn_cast<TileMaskOp>(op);
+    if (!mask)
+      continue;
+    auto where = positions(mask.getPosition(), inside, row, key);
+    if (failed(where))
+      return failure();
+    auto keep = inside.emitRegion(mask.getBody(), *where, mask.getCaptures());
+    if (failed(keep))
+      return failure();
+    visible = visible && keep->front();
+  }
+  return visible;
+}
+
+LogicalResult FlashBuilder::buildScores(FlashStage &stage,
+                                        ExprEmitter &inside) {
+  std::string suffix = std::to_string(stage.update);
+  RDom depth(0, static_cast<int>(out.headSize), "depth" + suffix);
+  stage.depth = depth.x;
+  stage.scores = Func("scores" + suffix);
+  int lanes = static_cast<int>(out.lanes);
+  FailureOr<Expr> key = loadTile(stage.loop.key, inside, out.kk, depth,
+                                 /*clampRow=*/!stage.full);
+  if (failed(key))
+    return failure();
+  Expr query = out.query(at({out.q % lanes, depth, out.q / lanes}));
+  Expr term = query * *key;
+  TileScoresOp op = stage.loop.scores;
+  if (!op.getCombine().empty()) {
+    auto args = positions(op.getPosition(), inside, out.q, out.kk);
+    if (failed(args))
+      return failure();
+    args->insert(args->begin(), {query, *key});
+    args->push_back(depth.x);
+    auto combined = inside.emitRegion(op.getCombine(), *args, op.getCaptures());
+    if (failed(combined))
+      return failure();
+    term = combined->front();
+  }
+  stage.scores(vars({out.q, out.kk, out.t})) = 0.0f;
+  stage.scores(vars({out.q, out.kk, out.t})) += term;
+  return success();
+}
+
+LogicalResult FlashBuilder::buildVisible(FlashStage &stage,
+                                         ExprEmitter &inside) {
+  Expr score = stage.scores(at({out.q, out.kk, out.t}));
+  TileScoresOp scores = stage.loop.scores;
+  if (!scores.getCombine().empty()) {
+    FailureOr<Expr> scale = inside.get(scores.getScale());
+    if (failed(scale))
+      return failure();
+    score = score * Halide::cast<float>(*scale);
+  }
+  for (Operation *op : stage.loop.scoreOps) {
+    auto body = dyn_cast<TileScoreOp>(op);
+    if (!body)
+      continue;
+    auto args = positions(body.getPosition(), inside, out.q, out.kk);
+    if (failed(args))
+      return failure();
+    args->insert(args->begin(), score);
+    auto changed = inside.emitRegion(body.getBody(), *args, body.getCaptures());
+    if (failed(changed))
+      return failure();
+    score = Halide::cast<float>(changed->front());
+  }
+  if (stage.loop.hasMask() || !stage.full) {
+    FailureOr<Expr> keep = isVisible(stage, inside, out.q, out.kk);
+    FailureOr<Expr> valid = validKeys(stage, inside);
+    if (failed(keep) || failed(valid))
+      return failure();
+    if (!stage.full)
+      keep = *keep && out.kk < *valid;
+    // In integers: fast-math would drop a select of -inf.
+    score = Halide::reinterpret<float>(Halide::select(
+        *keep, Halide::reinterpret<int32_t>(score), Expr(kMinusInfinityBits)));
+  }
+  stage.visible = Func("visible" + std::to_string(stage.update));
+  stage.visible(vars({out.q, out.kk, out.t})) = score;
+  return success();
+}
+
+/// tile_max, tile_exp and the sum of a tile.
+void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
+  std::string suffix = std::to_string(stage.update);
+  // Maximum and sum take keyGroup keys at a time, so that their chains of
+  // dependent operations are short. Past the edge scores are -inf and weights
+  // 0.
+  int groups = static_cast<int>(stage.keys) / keyGroup;
+  RDom maxGroups(0, groups, "maxGroup" + suffix),
+      sumGroups(0, groups, "sumGroup" + suffix);
+  auto keyOf = [&](const RDom &group, int number) -> Expr {
+    Expr key = group.x * keyGroup + number;
+    if (stage.full)
+      return key;
+    Expr last = *validKeys(stage, inside) - 1;
+    return Halide::unsafe_promise_clamped(
+        key, 0, last / keyGroup * keyGroup + (keyGroup - 1));
+  };
+  auto reduce = [&](const RDom &group, Func func, auto combine) {
+    Expr part[keyGroup];
+    for (int number = 0; number < keyGroup; ++number)
+      part[number] = func(at({out.q, keyOf(group, number), out.t}));
+    return combine(combine(part[0], part[1]), combine(part[2], part[3]));
+  };
+  if (!stage.full)
+    for (RDom *group : {&maxGroups, &sumGroups})
+      group->where(group->x * keyGroup <= *validKeys(stage, inside) - 1);
+  stage.maxGroup = maxGroups.x;
+  stage.sumGroup = sumGroups.x;
+  stage.tileMax = Func("tileMax" + suffix);
+  stage.tileMax(vars({out.q, out.t})) = lowest;
+  stage.tileMax(vars({out.q, out.t})) =
+      Halide::max(stage.tileMax(at({out.q, out.t})),
+                  reduce(maxGroups, stage.visible,
+                         [](Expr a, Expr b) { return Halide::max(a, b); }));
+  Expr maximum = stage.tileMax(at({out.q, out.t}));
+  stage.offset = Func("offset" + suffix);
+  stage.offset(vars({out.q, out.t})) = folded ? Halide::ceil(maximum) : maximum;
+
+  // 2^x in steps that the schedule keeps in registers for several keys at a
+  // time; see Math.cpp for the trick.
+  std::vector<Var> pair = vars({out.q, out.kk, out.t});
+  auto step = [&](const char *name, Expr value) -> Expr {
+    Func part(name + suffix);
+    part(pair) = value;
+    stage.expSteps.push_back(part);
+    return part(at({out.q, out.kk, out.t}));
+  };
+  float scale = stage.loop.exp.getScale().convertToFloat();
+  const float magic = 12582912.0f + 127.0f;
+  Expr x = stage.visible(at({out.q, out.kk, out.t})) -
+           stage.offset(at({out.q, out.t}));
+  if (!folded)
+    x = x * scale;
+  // Strict, so that a NaN passes: it must reach the result.
+  Expr clamped = Halide::select(x < -127.0f, Expr(-127.0f), x);
+  if (scale <= 0.0f)
+    clamped = Halide::select(clamped > 128.0f, Expr(128.0f), clamped);
+  clamped = step("expClamped", Halide::strict_float(clamped));
+  Expr rounded = step("expRounded", Halide::strict_float(clamped + magic));
+  Expr integer = step("expInteger", Halide::strict_float(rounded - magic));
+  Expr fraction = step("expFraction", Halide::strict_float(clamped - integer));
+  Expr power = step("expPower", Halide::reinterpret<int32_t>(rounded) << 23);
+  Expr polynomial = exp2Coefficients().front();
+  for (float coefficient : exp2Coefficients().drop_front())
+    polynomial = step("expPoly", polynomial * fraction + coefficient);
+  stage.weights = Func("weights" + suffix);
+  stage.weights(pair) = polynomial * Halide::reinterpret<float>(power);
+
+  stage.tileSum = Func("tileSum" + suffix);
+  stage.tileSum(vars({out.q, out.t})) = 0.0f;
+  stage.tileSum(vars({out.q, out.t})) +=
+      reduce(sumGroups, stage.weights, [](Expr a, Expr b) { return a + b; });
+}
+
+/// Whether the tile of V holds neither NaN nor infinity: the greatest magnitude
+/// of its elements, as integers, is below that of infinity.
+void FlashBuilder::buildFinite(FlashStage &stage, ExprEmitter &inside) {
+  std::string suffix = std::to_string(stage.update);
+  // The last chunk of a row overlaps the one before: no element past the row.
+  int lanes = static_cast<int>(
+      std::min<int64_t>(out.lanes, llvm::bit_floor<uint64_t>(out.valueSize)));
+  int chunks = static_cast<int>(llvm::divideCeil(out.valueSize, lanes));
+  int keys = static_cast<int>(stage.keys);
+  RDom elements(0, chunks, 0, keys, "finite" + suffix);
+  Expr key = elements.y;
+  if (!stage.full) {
+    Expr last = *validKeys(stage, inside) - 1;
+    elements.where(elements.y <= last);
+  }
+  Expr start =
+      Halide::min(elements.x * lanes, static_cast<int>(out.valueSize) - lanes);
+  Expr element = *loadTile(stage.loop.value, inside, key, start + out.lane,
+                           /*clampRow=*/false);
+  Expr magnitude = Halide::reinterpret<int32_t>(element) &
+                   std::numeric_limits<int32_t>::max();
+  stage.laneMax = Func("valueLaneMax" + suffix);
+  stage.laneMax(vars({out.lane, out.t})) = 0;
+  stage.laneMax(vars({out.lane, out.t})) =
+      Halide::max(stage.laneMax(at({out.lane, out.t})), magnitude);
+  RDom lane(0, lanes, "finiteLane" + suffix);
+  stage.finite = Func("valueMax" + suffix);
+  stage.finite(vars({out.t})) = 0;
+  stage.finite(vars({out.t})) = Halide::max(stage.finite(at({out.t})),
+                                            stage.laneMax(at({lane.x, out.t})));
+  stage.finiteChunk = elements.x;
+  stage.finiteKey = elements.y;
+  stage.finiteLane = lane.x;
+}
+
+LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
+  std::string suffix = std::to_string(stage.update);
+  int keys = static_cast<int>(stage.keys);
+  int columns = static_cast<int>(out.columns);
+  TileMixOp op = stage.loop.mix;
+  bool hasRegion = !op.getValues().empty();
+  // A tail block of channels repeats the last one; it is not stored.
+  Expr channel = out.dg * columns + out.di;
+  if (out.valueSize % columns)
+    channel = Halide::min(channel, static_cast<int>(out.valueSize) - 1);
+
+  std::vector<Var> pure = vars({out.q, out.di, out.dg, out.t});
+  if (stage.loop.hasMask())
+    buildFinite(stage, inside);
+  for (bool slow : {false, true}) {
+    if (slow && !stage.hasFiniteTest())
+      break;
+    RDom mixKeys(0, keys, (slow ? "slowKey" : "mixKey") + suffix);
+    Expr key = mixKeys;
+    if (!stage.full) {
+      Expr last = *validKeys(stage, inside) - 1;
+      mixKeys.where(Halide::likely(mixKeys <= last));
+      key = Halide::unsafe_promise_clamped(mixKeys, 0, last);
+    }
+    FailureOr<Expr> value = loadTile(stage.loop.value, inside, mixKeys, channel,
+                                     /*clampRow=*/false);
+    if (failed(value))
+      return failure();
+    Expr element = *value;
+    if (hasRegion) {
+      auto args = positions(op.getPosition(), inside, out.q, mixKeys);
+      if (failed(args))
+        return failure();
+      args->insert(args->begin(), element);
+      args->push_back(channel);
+      auto changed = inside.emitRegion(op.getValues(), *args, op.getCaptures());
+      if (failed(changed))
+        return failure();
+      element = Halide::cast<float>(changed->front());
+    }
+    if (slow) {
+      FailureOr<Expr> keep = isVisible(stage, inside, out.q, mixKeys);
+      if (failed(keep))
+        return failure();
+      element = Halide::reinterpret<float>(Halide::select(
+          *keep, Halide::reinterpret<int32_t>(element), Expr(0)));
+    }
+    Func mix((slow ? "slowMix" : "mix") + suffix);
+    mix(pure) = 0.0f;
+    mix(pure) += stage.weights(at({out.q, key, out.t})) * element;
+    (slow ? stage.slowMix : stage.mix) = mix;
+    (slow ? stage.slowMixKey : stage.mixKey) = mixKeys.x;
+  }
+  return success();
+}
+
+/// 2^x for integers x <= 0, exactly.
+static Expr powerOfTwo(Expr x) {
+  Expr exponent = Halide::max(x + 127.0f, 0.0f);
+  return Halide::reinterpret<float>(Halide::cast<int32_t>(exponent) << 23);
+}
+
+LogicalResult FlashBuilder::buildUpdate(FlashStage &stage,
+                                        ExprEmitter &inside) {
+  FlashLoop &loop = stage.loop;
+  scf::ForOp forOp = loop.loop;
+  FailureOr<Expr> begin = values.get(forOp.getLowerBound());
+  FailureOr<Expr> end = values.get(forOp.getUpperBound());
+  FailureOr<Expr> step = values.get(forOp.getStep());
+  if (failed(begin) || failed(end) || failed(step))
+    return failure();
+  const TensorSource *source = inside.getTensor(loop.key.getTensor());
+  // No loop can run more often than this; the exact range is the `where`.
+  Expr tiles = (source->sizes[loop.key.getDims()[0]] + *step - 1) / *step;
+  int columns = static_cast<int>(out.columns);
+  RDom r(0, columns, 0, static_cast<int>(out.blocks()) + 1, 0, tiles,
+         "r" + std::to_string(stage.update));
+  r.where(*begin + r.z * *step < *end);
+  stage.column = r.x;
+  stage.block = r.y;
+  stage.tile = r.z;
+
+  auto slot = [&](int number) { return out.state(at({out.q, number, 0})); };
+  Expr before = slot(2), tileMax = stage.offset(at({out.q, r.z}));
+  Expr after = Halide::max(before, tileMax);
+  Expr oldFactor, tileFactor;
+  if (folded) {
+    oldFactor = powerOfTwo(before - after);
+    tileFactor = powerOfTwo(tileMax - after);
+  } else {
+    TileRescaleOp rescale =
+        loop.sumRescale ? loop.sumRescale : loop.accumulatorRescale;
+    float scale = rescale ? rescale.getScale().convertToFloat() : 0.0f;
+    oldFactor = attn::exp2((before - after) * scale);
+    tileFactor =
+        attn::exp2((tileMax - after) * loop.exp.getScale().convertToFloat());
+  }
+  if (loop.sumRescale && loop.accumulatorRescale &&
+      loop.sumRescale.getScale() != loop.accumulatorRescale.getScale())
+    return loop.accumulatorRescale.emitOpError(
+        "not supported by the Halide target: sum and accumulator are rescaled "
+        "with different constants");
+
+  Expr self = out.state(at({out.q, r.x, r.y}));
+  // With one block of channels its number is a constant, which bounds storage.
+  Expr channels = out.blocks() == 1 ? Expr(0) : r.y - 1;
+  Expr mixed = stage.mix(at({out.q, r.x, channels, r.z}));
+  if (stage.hasFiniteTest()) // Halide computes only the one that is chosen.
+    mixed = Halide::select(stage.finite(at({r.z})) < kInfinityBits, mixed,
+                           stage.slowMix(at({out.q, r.x, channels, r.z})));
+  Expr accumulator =
+      (loop.accumulatorRescale ? self * slot(0) : self) + mixed * slot(1);
+  Expr sum = (loop.sumRescale ? slot(3) * slot(0) : slot(3)) +
+             stage.tileSum(at({out.q, r.z})) * slot(1);
+  out.state(at({out.q, r.x, r.y})) =
+      Halide::select(Halide::likely(r.y >= 1), accumulator, r.x == 0, oldFactor,
+                     r.x == 1, tileFactor, r.x == 2, after, sum);
+  return success();
+}
+
+LogicalResult FlashBuilder::buildStage(FlashLoop &loop) {
+  FlashStage stage;
+  stage.loop = loop;
+  stage.full = loop.isFull();
+  stage.keys = loop.keys();
+  stage.update = static_cast<int>(out.stages.size());
+  ExprEmitter inside = values;
+  scf::ForOp forOp = loop.loop;
+  FailureOr<Expr> begin = values.get(forOp.getLowerBound());
+  FailureOr<Expr> step = values.get(forOp.getStep());
+  if (failed(begin) || failed(step))
+    return failure();
+  std::optional<int64_t> stepValue = Halide::Internal::as_const_int(*step);
+  if (!stepValue || *stepValue < 1)
+    return forOp.emitOpError("expected a constant step above 0");
+  inside.bind(forOp.getInductionVar(), *begin + out.t * *step);
+  if (failed(validKeys(stage, inside)) || failed(buildScores(stage, inside)) ||
+      failed(buildVisible(stage, inside)))
+    return failure();
+  buildWeights(stage, inside);
+  if (failed(buildMix(stage, inside)) || failed(buildUpdate(stage, inside)))
+    return failure();
+  out.stages.push_back(std::move(stage));
+  return success();
+}
