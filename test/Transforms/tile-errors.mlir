@@ -23,7 +23,7 @@ attn.kernel @stale_ranges(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
 module attributes {attn.target = "x86-64-v3"} {
 attn.kernel @ranges_without_mask(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
-  // expected-error@+1 {{expected no key_ranges (because there is no mask region)}}
+  // expected-error@+1 {{expected no key_ranges (because there is no mask region), got #attn.key_ranges<}}
   %r = attn.attention %q, %q, %q scale(%c : f32) layout(bshd)
     key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
                 full_end = affine_map<(d0, d1)[s0, s1] -> (0)>, end = affine_map<(d0, d1)[s0, s1] -> (s1)>, exact = false, opaque = false>

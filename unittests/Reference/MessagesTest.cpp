@@ -327,6 +327,12 @@ TEST_F(EvaluatorMessages, checksTensorOperations) {
       "\"model.mlir\":2:8: 'tensor.expand_shape' expected as many elements "
       "as before, 3, got 4");
   EXPECT_EQ(
+      withIndex("%0 = tensor.insert_slice %x into %x[0] [%i] [1] : "
+                "tensor<?xf32> into tensor<?xf32>",
+                2),
+      "\"model.mlir\":2:8: 'tensor.insert_slice' expected as many elements "
+      "as the slice has, 2, got 3");
+  EXPECT_EQ(
       withIndex("%0 = tensor.cast %x : tensor<?xf32> to tensor<2xf32>", 0),
       "\"model.mlir\":2:8: 'tensor.cast' expected size 2 in dimension 0, got "
       "3");
