@@ -273,13 +273,9 @@ bool MaskReader::isUniform(Value value) {
              argument.getArgNumber() != 3;
   } else {
     Operation *definition = value.getDefiningOp();
-    // A loop whose bounds read memory is not shortened by code generation,
-    // which then reads past the keys: loads stay in the mask.
-    result =
-        isa<arith::ArithDialect, math::MathDialect>(definition->getDialect()) &&
-        definition->getNumRegions() == 0 && isPure(definition) &&
-        llvm::all_of(definition->getOperands(),
-                     [&](Value operand) { return isUniform(operand); });
+    result = definition->getNumRegions() == 0 && isPure(definition) &&
+             llvm::all_of(definition->getOperands(),
+                          [&](Value operand) { return isUniform(operand); });
   }
   uniform[value] = result;
   return result;

@@ -10,6 +10,8 @@
 // CHECK-DAG: #[[$CAUSAL_END:.+]] = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>
 // CHECK-DAG: #[[$RIGHT_FULL:.+]] = affine_map<(d0, d1)[s0, s1] -> (d0 - s0 + s1 + 1)>
 // CHECK-DAG: #[[$RIGHT_END:.+]] = affine_map<(d0, d1)[s0, s1] -> (d1 - s0 + s1)>
+// CHECK-DAG: #[[$ZERO_LEAF:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (0)>
+// CHECK-DAG: #[[$LENGTH:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (s2, s1)>
 // CHECK-DAG: #[[$HEAD_BEGIN:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (0, d0 - s2 * 64)>
 // CHECK-DAG: #[[$HEAD_FULL:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (0, d1 - s2 * 64 - 1)>
 // CHECK-DAG: #[[$HEAD_FULL_END:.+]] = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + 1)>
@@ -78,9 +80,9 @@ attn.kernel @window_by_head(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) ->
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 
-// A load is none, even if it is the same for a whole tile.
+// So is a load that depends on neither: key lengths bound loops.
 // CHECK-LABEL: @key_lengths
-// CHECK: key_ranges <begin = #[[$ZERO]], full_begin = #[[$ZERO]], full_end = #[[$ZERO]], end = #[[$M]], exact = false, opaque = true>
+// CHECK: key_ranges <begin = #[[$ZERO_LEAF]], full_begin = #[[$ZERO_LEAF]], full_end = #[[$LENGTH]], end = #[[$LENGTH]], exact = true, opaque = false>
 attn.kernel @key_lengths(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %lengths: tensor<?xi64>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) capture(%lengths : tensor<?xi64>) layout(bshd) mask {
