@@ -212,9 +212,11 @@ def Attn_KeyRangesAttr : Attn_AttrDef<"KeyRanges", "key_ranges"> {
     of the tile sees. Lower bounds take the maximum of a map's results, upper bounds
     the minimum; an empty range is begin >= end. Symbols past N and M are the *leaves*
     of the mask: integers that depend neither on i nor on j (b, h, an index capture and
-    arithmetic on them), in the order in which the region uses them. `exact` says that the range of a tile that sees a key is the hull of the visible keys and
-    not only an enclosure; `opaque` that a part of the predicate (a load) is unknown, so
-    that tiles may count as partial that are not.
+    arithmetic on them, loads at such indices included), in the order in which the region uses
+    them. `exact` says that the range of a tile that sees a key is the hull of the visible
+    keys and not only an enclosure; `opaque` that a part of the predicate (such as a load whose
+    indices depend on i or j, or i * j) is unknown, so that tiles may count as
+    partial that are not.
 
     **Constraints**
     - (C1) Each map is (i0, i1)[N, M, u...], all of the same symbols, and has at least one result.

@@ -23,11 +23,14 @@ def Attn_Dialect : Dialect {
 
     Functions and modules of other dialects carry three attributes of this one:
 
-    | attribute     | of                                      | meaning                                                    |
-    |---------------|-----------------------------------------|------------------------------------------------------------|
-    | `attn.name`   | arguments and results of the entry      | a C identifier of its own, used by the generated header     |
-    | `attn.dims`   | arguments and results of the entry      | one string a dimension: the name of an `attn.dim`, or `""` |
-    | `attn.target` | a module                                | the CPU that its kernels are compiled for                  |
+    | attribute     | of                                 | meaning                                                      |
+    |---------------|------------------------------------|--------------------------------------------------------------|
+    | `attn.name`   | arguments and results of the entry | a C identifier of its own, used by the generated header      |
+    | `attn.dims`   | arguments and results of the entry | one string a dimension: the name of its size, `""` for none  |
+    | `attn.target` | a module                           | the CPU that its kernels are compiled for                    |
+
+    An `attn.dim` declares the range of a name in `attn.dims`; `attn-name-dims` declares those that
+    have none.
   }];
   let extraClassDeclaration = [{
     void registerAttributes();
