@@ -28,14 +28,14 @@ def AttnAnalyzeMasksPass : Pass<"attn-analyze-masks", "::mlir::ModuleOp"> {
     ^bb0(%b: index, %h: index, %i: index, %j: index):
       %visible = arith.cmpi sle, %j, %i : index
       attn.yield %visible : i1
-    } : ...
+    } : tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32> -> tensor<?x?x12x32xf32>
     ```
     After, with `begin` 0, `full_begin` 0, `full_end` min(i0 + 1, M) and `end` min(i1, M):
     ```mlir
     %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd)
         key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
                     full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
-                    full_end = affine_map<(d0, d1)[s0, s1] -> (d0 + 1, s1)>,
+                    full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>,
                     end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>, exact = true, opaque = false>
         mask { ... } : ...
     ```
@@ -63,17 +63,29 @@ def AttnFormKernelsPass : Pass<"attn-form-kernels", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    %0 = attn.embedding %ids, %table : tensor<?x?xi64>, tensor<100x8xf32> -> tensor<?x?x8xf32>
-    %1 = attn.layer_norm %0, %gamma, %beta epsilon(1.0e-12) : tensor<?x?x8xf32>, tensor<8xf32>, tensor<8xf32>
+    attn.dim @batch range(1, 8)
+    attn.dim @sequence range(1, 512)
+    func.func @embed(%ids: tensor<?x?xi64> {attn.dims = ["batch", "sequence"], attn.name = "input_ids"},
+                     %table: tensor<100x8xf32>, %gamma: tensor<8xf32>, %beta: tensor<8xf32>) -> tensor<?x?x8xf32> {
+      %0 = attn.embedding %ids, %table : tensor<?x?xi64>, tensor<100x8xf32> -> tensor<?x?x8xf32>
+      %1 = attn.layer_norm %0, %gamma, %beta epsilon(1.0e-12) : tensor<?x?x8xf32>, tensor<8xf32>, tensor<8xf32>
+      return %1 : tensor<?x?x8xf32>
+    }
     ```
     After:
     ```mlir
-    attn.check_ids %ids below(100) name("input_ids") : tensor<?x?xi64>
-    %b = attn.dim_size @batch
-    %s = attn.dim_size @sequence
-    %init = tensor.empty(%b, %s) : tensor<?x?x8xf32>
-    %1 = attn.call @embed_norm_0 ins(%ids, %table, %gamma, %beta : tensor<?x?xi64>, tensor<100x8xf32>, tensor<8xf32>, tensor<8xf32>)
-           outs(%init : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+    attn.kernel @embed_norm_0(%ids: tensor<?x?xi64>, %table: tensor<100x8xf32>, %gamma: tensor<8xf32>, %beta: tensor<8xf32>)
+        -> tensor<?x?x8xf32> { ... }
+    func.func @embed(...) -> tensor<?x?x8xf32> {
+      attn.check_ids %ids below(100) name("input_ids") : tensor<?x?xi64>
+      %b = attn.dim_size @batch
+      %s = attn.dim_size @sequence
+      %init = tensor.empty(%b, %s) : tensor<?x?x8xf32>
+      %1 = attn.call @embed_norm_0
+          ins(%ids, %table, %gamma, %beta : tensor<?x?xi64>, tensor<100x8xf32>, tensor<8xf32>, tensor<8xf32>)
+          outs(%init : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+      return %1 : tensor<?x?x8xf32>
+    }
     ```
 
     - Requires: `attn-fuse-linear` has run.
@@ -110,6 +122,18 @@ def AttnFuseAttentionPass : Pass<"attn-fuse-attention", "::mlir::func::FuncOp"> 
       %visible = arith.cmpi sle, %j, %i : index
       attn.yield %visible : i1
     } : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
+    ```
+    Before, with a tensor of weights that is read twice:
+    ```mlir
+    %s = attn.scores %q, %k layout(bshd) : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x8x?x?xf32>
+    %p = attn.softmax %s : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xf32>
+    %o = attn.mix %p, %v layout(bshd) : tensor<?x8x?x?xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
+    %r = attn.relu %p : tensor<?x8x?x?xf32>
+    ```
+    Error with `attn-fuse-attention{fail-if-not-fused=true}`:
+    ```text
+    'attn.mix' op expected to become part of an attn.attention (because of fail-if-not-fused),
+    but the attention weights are also used by attn.relu: use only the result of attn.mix, ...
     ```
 
     - Requires: nothing.
@@ -157,7 +181,9 @@ def AttnFuseLinearPass : Pass<"attn-fuse-linear", "::mlir::ModuleOp"> {
       %2 = attn.relu %1 : f32
       attn.yield %2 : f32
     } : tensor<?x512xf32>, tensor<2048x512xf32> -> tensor<?x2048xf32>
-    %z = tensor.expand_shape %f [[0, 1], [2]] output_shape [%batch, %sequence, 2048] : tensor<?x2048xf32> into tensor<?x?x2048xf32>
+    ...
+    %z = tensor.expand_shape %f [[0, 1], [2]] output_shape [%batch, %sequence, 2048]
+        : tensor<?x2048xf32> into tensor<?x?x2048xf32>
     ```
 
     - Requires: `attn-fuse-attention` has run.
@@ -187,9 +213,11 @@ def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
     After:
     ```mlir
     %grouped = tensor.expand_shape %q [[0], [1], [2, 3], [4]] output_shape [%b, %n, 2, 4, 64] : ...
-    %sum = linalg.generic {indexing_maps = [affine_map<(b, g, r, n, m, d) -> (b, n, g, r, d)>,
-                                            affine_map<(b, g, r, n, m, d) -> (b, m, g, d)>,
-                                            affine_map<(b, g, r, n, m, d) -> (b, g, r, n, m)>], ...}
+    // Dimensions: batch, key head, query head of the key head, query, key, channel.
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d3, d1, d2, d5)>,
+                                            affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d4, d1, d5)>,
+                                            affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, d3, d4)>],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction"]} ...
     %s = tensor.collapse_shape %sum [[0], [1, 2], [3], [4]] : tensor<?x2x4x?x?xf32> into tensor<?x8x?x?xf32>
     ```
 
@@ -214,15 +242,26 @@ def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    func.func @f(%q: tensor<?x?x1x2xf32>, %k: tensor<?x?x1x2xf32> {attn.dims = ["batch", "keys", "", ""]}) -> ...
+    func.func @f(%q: tensor<?x?x1x2xf32>, %k: tensor<?x?x1x2xf32> {attn.dims = ["batch", "keys", "", ""]})
+        -> tensor<?x1x?x?xf32> {
+      %s = attn.scores %q, %k layout(bshd) : tensor<?x?x1x2xf32>, tensor<?x?x1x2xf32> -> tensor<?x1x?x?xf32>
+      return %s : tensor<?x1x?x?xf32>
+    }
     ```
-    After, where an `attn.scores` has `%q` and `%k` as operands:
+    After:
     ```mlir
     attn.dim @batch range(0, 2147483647)
     attn.dim @dim0 range(0, 2147483647)
     attn.dim @keys range(0, 2147483647)
     func.func @f(%q: tensor<?x?x1x2xf32> {attn.dims = ["batch", "dim0", "", ""], attn.name = "arg0"},
-                 %k: tensor<?x?x1x2xf32> {attn.dims = ["batch", "keys", "", ""], attn.name = "arg1"}) -> ...
+                 %k: tensor<?x?x1x2xf32> {attn.dims = ["batch", "keys", "", ""], attn.name = "arg1"})
+        -> (tensor<?x1x?x?xf32> {attn.dims = ["batch", "", "dim0", "keys"], attn.name = "result0"}) { ... }
+    ```
+    After `attn-name-dims{dims=batch=4,keys=1..512}`:
+    ```mlir
+    attn.dim @batch range(4, 4)
+    attn.dim @dim0 range(0, 2147483647)
+    attn.dim @keys range(1, 512)
     ```
 
     - Requires: at most one public function, the entry, of one block.
@@ -250,9 +289,19 @@ def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    attn.weight @w source<"model.safetensors", "w"> : tensor<768x768xf32>
-    attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32> { ... }
-    %w = attn.weight_ref @w : tensor<768x768xf32>
+    module attributes {attn.target = "x86-64-v3"} {
+      attn.weight @w source<"model.safetensors", "w"> : tensor<768x768xf32>
+      attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32> {
+        %y = attn.fused_linear %x, %w : tensor<?x768xf32>, tensor<768x768xf32> -> tensor<?x768xf32>
+        attn.yield %y : tensor<?x768xf32>
+      }
+      func.func @main(%x: tensor<?x768xf32>, %init: tensor<?x768xf32>) -> tensor<?x768xf32> {
+        %w = attn.weight_ref @w : tensor<768x768xf32>
+        %y = attn.call @linear_0 ins(%x, %w : tensor<?x768xf32>, tensor<768x768xf32>)
+            outs(%init : tensor<?x768xf32>) -> tensor<?x768xf32>
+        return %y : tensor<?x768xf32>
+      }
+    }
     ```
     After:
     ```mlir
@@ -260,6 +309,7 @@ def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
     attn.weight @w_panels24 pack<@w, panel = 24> : tensor<32x768x24xf32>
     attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<32x768x24xf32>) -> tensor<?x768xf32>
         attributes {schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 0, mb = 512>} { ... }
+    ...
     %w = attn.weight_ref @w_panels24 : tensor<32x768x24xf32>
     ```
 
@@ -279,6 +329,16 @@ def AttnSelectTargetsPass : Pass<"attn-select-targets", "::mlir::ModuleOp"> {
     module a target, in the order of the option, each with all weights, dimensions, functions
     and kernels, because tile sizes, panels and schedules differ from here on.
 
+    Before:
+    ```mlir
+    attn.dim @batch range(1, 8)
+    ```
+    After:
+    ```mlir
+    module attributes {attn.target = "x86-64-v3"} {
+      attn.dim @batch range(1, 8)
+    }
+    ```
     After `attn-select-targets{targets=x86-64-v3,x86-64-v2}`:
     ```mlir
     module {
@@ -309,24 +369,38 @@ def AttnTilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : ...
+    module attributes {attn.target = "x86-64-v3"} {
+      attn.kernel @attention_0(%q: tensor<?x?x12x32xf32>, %k: tensor<?x?x12x32xf32>, %v: tensor<?x?x12x32xf32>,
+                               %c: f32) -> tensor<?x?x12x32xf32> {
+        %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd)
+            : tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32>, tensor<?x?x12x32xf32> -> tensor<?x?x12x32xf32>
+        attn.yield %r : tensor<?x?x12x32xf32>
+      }
+    }
     ```
     After:
     ```mlir
-    %r = scf.forall (%b, %h, %it) in (%batches, 12, %tiles) shared_outs(%out = %init) -> (...) {
+    %r = scf.forall (%b, %h, %it) in (%batches, 12, %tiles) shared_outs(%out = %init) -> (tensor<?x?x12x32xf32>) {
       %i0 = affine.apply affine_map<(d0) -> (d0 * 24)>(%it)
       ...
       %full:3 = scf.for %j0 = %c0 to %full_end step %c128 iter_args(%m = %m0, %l = %l0, %o = %o0) -> (...) {
-        %k_tile = attn.tile_load %k[%b, %j0, %g, %c0] dims [1, 3] rows(%c128) : ...
+        %k_tile = attn.tile_load %k[%b, %j0, %h, %c0] dims [1, 3] rows(%c128) : ...
         %s = attn.tile_scores %q_tile, %k_tile scale(%c : f32) : ...
         %m_new = attn.tile_max %s, %m : ...
         %p = attn.tile_exp %s, %m_new scale(1.442695) : ...
-        ...
       }
-      %tail:3 = scf.for %j0 = %full_end to %n ...
+      %tail:3 = scf.for %j0 = %full_end to %keys step %c128 ...
       %t = attn.tile_finish %tail#2, %tail#1, %tail#0 rows(%rows) scale(1.442695) : ...
-      scf.forall.in_parallel { tensor.parallel_insert_slice %t into %out[%b, %i0, %h, 0] ... }
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %t into %out[%b, %i0, %h, 0] ...
+      }
     }
+    ```
+    After `attn-tile{query-tile=8 key-tile=16}`:
+    ```mlir
+    %q_tile = attn.tile_load %q[%b, %i0, %h, %c0] dims [1, 3] rows(%rows) : tensor<?x?x12x32xf32> -> !attn.tile<8x32xf32>
+    ...
+    %k_tile = attn.tile_load %k[%b, %j0, %h, %c0] dims [1, 3] rows(%c16) : tensor<?x?x12x32xf32> -> !attn.tile<16x32xf32>
     ```
     Tile sizes come from the target (`attn/Analysis/ScheduleModel.h` has the formulas): as many
     vectors of queries as keep all registers busy, and up to 128 keys that stay in half of L2.
@@ -351,6 +425,16 @@ def AttnVerifyFusedPass : Pass<"attn-verify-fused", "::mlir::ModuleOp"> {
     The contract between fusion and tiling. All violations are reported, each at its
     operation; nothing is changed.
 
+    Before:
+    ```mlir
+    %y = attn.relu %x : tensor<?x8xf32>
+    ```
+    Error with `attn-verify-fused`:
+    ```text
+    'attn.relu' op expected only kernel calls and views of tensors in a host function (because this is the fused level),
+    got an operation that computes: run attn-form-kernels
+    ```
+
     - Requires: nothing.
     - Guarantees: in the host functions stand only kernel calls, weights, sizes, views,
       scalar arithmetic and `attn.check_ids`; no kernel holds `attn.scores`, `attn.mask`,
@@ -365,6 +449,21 @@ def AttnVerifyTiledPass : Pass<"attn-verify-tiled", "::mlir::ModuleOp"> {
   let description = [{
     The contract between tiling and code generation. All violations are reported, each at its
     operation; nothing is changed.
+
+    Before, with panels of 24 columns and a schedule that reads 16:
+    ```mlir
+    module attributes {attn.target = "x86-64-v3"} {
+      attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<32x768x24xf32>) -> tensor<?x768xf32>
+          attributes {schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 16, kc = 0, mb = 512>} {
+        %y = attn.fused_linear %x, %w : tensor<?x768xf32>, tensor<32x768x24xf32> -> tensor<?x768xf32>
+        attn.yield %y : tensor<?x768xf32>
+      }
+    }
+    ```
+    Error with `attn-verify-tiled`:
+    ```text
+    'attn.fused_linear' op expected panels of 16 columns (because of nr of the schedule), got 'tensor<32x768x24xf32>'
+    ```
 
     - Requires: nothing.
     - Guarantees: each kernel has a known target and a schedule of its kind; vectors and register

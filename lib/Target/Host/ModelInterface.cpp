@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace attn;
 
@@ -97,8 +99,9 @@ std::string attn::makeIdentifier(StringRef text) {
 
 namespace {
 /// Reads arguments and results; collects dims in order of first use. The
-/// dialect has verified that attn.dims has a name a dimension and that each
-/// name is an attn.dim.
+/// dialect has verified that attn.dims has a name a dimension and that none is
+/// the name of another operation than an attn.dim; a size whose name nothing
+/// declares may have any value, as in attn-name-dims.
 struct InterfaceReader {
   func::FuncOp entry;
   ModuleOp module;
@@ -126,8 +129,10 @@ struct InterfaceReader {
         entry, StringAttr::get(entry.getContext(), name));
     int64_t number = result.dims.size();
     dimNumbers[name] = number;
-    result.dims.push_back({name.str(), static_cast<int64_t>(dim.getMin()),
-                           static_cast<int64_t>(dim.getMax())});
+    result.dims.push_back({name.str(),
+                           dim ? static_cast<int64_t>(dim.getMin()) : 0,
+                           dim ? static_cast<int64_t>(dim.getMax())
+                               : std::numeric_limits<int32_t>::max()});
     return number;
   }
 

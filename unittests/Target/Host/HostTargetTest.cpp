@@ -109,6 +109,16 @@ TEST_F(Host, ChecksADenseCopyOfIdsWithStrides) {
   EXPECT_THAT(text, testing::HasSubstr("attn.check_ids %view below(5)"));
 }
 
+TEST_F(Host, TakesASizeWhoseNameNothingDeclares) {
+  ASSERT_TRUE(lower(R"(
+  func.func @f(%x: tensor<?xf32> {attn.dims = ["n"]})
+      -> (tensor<?xf32> {attn.dims = ["n"]}) {
+    return %x : tensor<?xf32>
+  })"))
+      << testing::PrintToString(messages);
+  EXPECT_THAT(text, testing::HasSubstr("memref<?xf32>"));
+}
+
 TEST_F(Host, RefusesATargetThatIsNotThereOrUnknown) {
   EXPECT_FALSE(lower("", false, ""));
   EXPECT_FALSE(lower("", false, "attributes {attn.target = \"pdp-11\"}"));

@@ -31,6 +31,17 @@ def Attn_Dialect : Dialect {
 
     An `attn.dim` declares the range of a name in `attn.dims`; `attn-name-dims` declares those that
     have none.
+
+    Example:
+    ```mlir
+    module attributes {attn.target = "x86-64-v3"} {
+      attn.dim @batch range(1, 8)
+      func.func @model(%x: tensor<?x16xf32> {attn.name = "input", attn.dims = ["batch", ""]}) -> (tensor<?x16xf32> {attn.name = "output"}) {
+        %y = attn.relu %x : tensor<?x16xf32>
+        return %y : tensor<?x16xf32>
+      }
+    }
+    ```
   }];
   let extraClassDeclaration = [{
     void registerAttributes();

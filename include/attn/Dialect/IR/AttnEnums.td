@@ -25,6 +25,8 @@ def Attn_LayoutAttr : Attn_EnumAttr<Attn_Layout, "layout"> {
     |--------|-------------------------------------------------------------|
     | `bshd` | (B, S, H, D), what a projection writes: heads are a view    |
     | `bhsd` | (B, H, S, D), what frameworks transpose to                  |
+
+    Example: `#attn.layout<bshd>`
   }];
 }
 
@@ -38,6 +40,8 @@ def Attn_AlignmentAttr : Attn_EnumAttr<Attn_Alignment, "alignment"> {
     | `top_left`     | 0                                                                |
     | `bottom_right` | M - N, so that the last query is aligned with the last key       |
     | `offset`       | offset[b], an operand: the number of keys that came before       |
+
+    Example: `#attn.alignment<bottom_right>`
   }];
 }
 
@@ -49,6 +53,8 @@ def Attn_GeluFormAttr : Attn_EnumAttr<Attn_GeluForm, "gelu_form"> {
     |--------|---------------------------------------------------------|
     | `erf`  | the exact unit, by the error function                   |
     | `tanh` | the approximation that GPT-2 and its relatives train on |
+
+    Example: `#attn.gelu_form<erf>`
   }];
 }
 
@@ -60,6 +66,8 @@ def Attn_PoolKindAttr : Attn_EnumAttr<Attn_PoolKind, "pool_kind"> {
     |--------|------------------------------------------|
     | `mean` | the mean over the positions that count   |
     | `cls`  | position 0, where the class token stands |
+
+    Example: `#attn.pool_kind<mean>`
   }];
 }
 
@@ -71,6 +79,8 @@ def Attn_SinusoidFormAttr : Attn_EnumAttr<Attn_SinusoidForm, "sinusoid_form"> {
     |---------------|-------------------------------------|
     | `interleaved` | sine, cosine, sine, cosine, ...     |
     | `halves`      | all sines first, then all cosines   |
+
+    Example: `#attn.sinusoid_form<interleaved>`
   }];
 }
 #endif // ATTN_DIALECT_IR_ATTNENUMS_TD

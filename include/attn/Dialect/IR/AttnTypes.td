@@ -11,9 +11,11 @@ def Attn_TileType : TypeDef<Attn_Dialect, "Tile"> {
   let mnemonic = "tile";
   let summary = "a block of values that lives in registers or the first-level cache";
   let description = [{
-    `!attn.tile<24x128xf32>`: static shape of rank 1 or 2. Rows and columns past the edge of
-    the tensor that a tile was loaded from hold nothing and are never observable: they
-    add nothing to maxima and sums and are not stored.
+    A static shape of rank 1 or 2. Rows and columns past the edge of the tensor that a tile
+    was loaded from hold nothing and are never observable: they add nothing to maxima and
+    sums and are not stored.
+
+    Example: `!attn.tile<24x128xf32>`
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
   let hasCustomAssemblyFormat = 1;
