@@ -12,22 +12,21 @@
 #include "EmitStmt.h"
 #include "Explain.h"
 #include "Progress.h"
-#include "Scratch.h"
 #include "attn/Analysis/TargetInfo.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Support/OutputFiles.h"
+#include "attn/Support/TemporaryFolder.h"
 #include "attn/Target/Host/HostTarget.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Transforms.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir;
@@ -163,7 +162,6 @@ private:
 
   /// Looks whether the output can be written before anything is compiled.
   LogicalResult openOutput() {
-    std::string error;
     if (options.emit == Emit::Object) {
       if (options.output.empty() || options.output == "-") {
         printError("expected -o with the prefix of the files to write, like -o "
@@ -178,17 +176,39 @@ private:
                    ".o': " + problem.message());
       return success(!problem);
     }
-    output = openOutputFile(options.output, &error);
-    if (!output)
-      printError(error);
-    return success(output != nullptr);
+    if (options.output == "-") {
+      output = &llvm::outs();
+      return success();
+    }
+    llvm::Expected<llvm::raw_fd_ostream *> file = files.open(options.output);
+    if (!file) {
+      printError(llvm::toString(file.takeError()));
+      return failure();
+    }
+    output = *file;
+    return success();
+  }
+
+  /// Puts the text in place. Only now is known whether there was room for it.
+  LogicalResult closeOutput() {
+    if (llvm::Error error = files.commit()) {
+      printError(llvm::toString(std::move(error)));
+      return failure();
+    }
+    llvm::outs().flush();
+    std::error_code problem = llvm::outs().error();
+    if (!problem)
+      return success();
+    llvm::outs().clear_error();
+    printError("cannot write the standard output: " + problem.message());
+    return failure();
   }
 
   /// Kernels pass through files.
   LogicalResult makeScratch() {
     if (options.emit < Emit::Stmt)
       return success();
-    std::error_code error = scratch.create();
+    std::error_code error = scratch.create("attn-opt");
     if (error)
       printError("expected to write to the system's folder of temporary files, "
                  "got: " +
@@ -201,35 +221,34 @@ private:
     case Emit::Graph:
     case Emit::Fused:
     case Emit::Tiled:
-      module->print(output->os());
-      output->os() << "\n";
+      module->print(*output);
+      *output << "\n";
       break;
     case Emit::Host:
       if (failed(emitHostText(*module, objectOptions(), /*lowered=*/false,
-                              output->os())))
+                              *output)))
         return failure();
       break;
     case Emit::Stmt:
       progress.step("compiling kernels");
-      if (failed(emitStmt(*module, scratch.path(), output->os())))
+      if (failed(emitStmt(*module, scratch.path(), *output)))
         return failure();
       break;
     case Emit::LLVM:
       progress.step("compiling kernels");
-      if (failed(emitLLVMText(*module, objectOptions(), output->os())))
+      if (failed(emitLLVMText(*module, objectOptions(), *output)))
         return failure();
       break;
     case Emit::Assembly:
       progress.step("compiling kernels");
-      if (failed(emitAssemblyText(*module, objectOptions(), output->os())))
+      if (failed(emitAssemblyText(*module, objectOptions(), *output)))
         return failure();
       break;
     case Emit::Object:
       progress.step("compiling kernels and writing weights");
       return emitObject(*module, objectOptions());
     }
-    output->keep();
-    return success();
+    return closeOutput();
   }
 
   ObjectOptions objectOptions() {
@@ -247,9 +266,11 @@ private:
   MLIRContext context;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
-  std::unique_ptr<llvm::ToolOutputFile> output;
+  OutputFiles files;
+  /// One of the files, or the standard output.
+  llvm::raw_ostream *output = nullptr;
   Progress progress;
-  Scratch scratch;
+  ScratchFolder scratch;
 };
 
 } // namespace

@@ -12,6 +12,7 @@
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Driver.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Support/CleanUp.h"
 #include "attn/Target/Halide/HalideTarget.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -106,6 +107,7 @@ int main(int argc, char **argv) {
   // A child process that the Halide target has started.
   if (std::optional<int> status = attn::runAsKernelCompiler(argc, argv))
     return *status;
+  attn::cleanUpOnInterruption();
   llvm::InitLLVM init(argc, argv);
   if (asksForOutput(argc, argv))
     return compile(argc, argv);

@@ -10,7 +10,7 @@
 #include "Model.h"
 
 #include "Flops.h"
-#include "Session.h"
+#include "Progress.h"
 #include "attn/Analysis/TargetInfo.h"
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Driver.h"

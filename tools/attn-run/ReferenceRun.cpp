@@ -9,7 +9,7 @@
 
 #include "ReferenceRun.h"
 
-#include "Session.h"
+#include "Progress.h"
 #include "attn/Reference/Evaluator.h"
 #include "attn/Target/Host/WeightResolver.h"
 #include "llvm/ADT/STLExtras.h"

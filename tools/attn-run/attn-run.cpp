@@ -22,8 +22,9 @@
 #include "Options.h"
 #include "ReferenceRun.h"
 #include "Runner.h"
-#include "Session.h"
+#include "attn/Support/CleanUp.h"
 #include "attn/Support/Problems.h"
+#include "attn/Support/TemporaryFolder.h"
 #include "attn/Target/Halide/HalideTarget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -56,7 +57,7 @@ private:
 
   const Options &options;
   std::unique_ptr<Model> model;
-  std::optional<TemporaryFolder> folder;
+  ScratchFolder folder;
   /// The object that is run.
   std::string objectPath;
   Interface interface;
@@ -221,12 +222,11 @@ Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
 
 /// Makes the object of a model that is not one.
 Error Tool::compile() {
-  Expected<TemporaryFolder> created = TemporaryFolder::create();
-  if (!created)
-    return created.takeError();
-  folder.emplace(std::move(*created));
+  if (std::error_code code = folder.create("attn-run"))
+    return createStringError(code,
+                             "expected a temporary folder: " + code.message());
   std::string prefix = options.keep.empty()
-                           ? inFolder(folder->str(), interface.name)
+                           ? inFolder(folder.path(), interface.name)
                            : options.keep;
   if (!model->compile(prefix, options.target))
     return reported();
@@ -283,6 +283,7 @@ int main(int argc, char **argv) {
   // This program is its own kernel compiler.
   if (std::optional<int> status = runAsKernelCompiler(argc, argv))
     return *status;
+  cleanUpOnInterruption();
   InitLLVM init(argc, argv);
   Expected<Options> options = parseCommandLine(argc, argv);
   if (!options)

@@ -19,12 +19,13 @@
 
 #include "attn/Analysis/TargetInfo.h"
 #include "attn/Dialect/IR/Attn.h"
+#include "attn/Support/CleanUp.h"
+#include "attn/Support/TemporaryFolder.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -35,6 +36,9 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 using namespace mlir;
 using namespace attn;
@@ -119,9 +123,18 @@ static LogicalResult compileFile(StringRef input, StringRef targetName,
   return compileKernel(*kernels.begin(), *target, symbol, files);
 }
 
+/// Ends this process with the one that started it: there is nobody else to
+/// write for.
+static void endWithParent() {
+#ifdef __linux__
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
 std::optional<int> attn::runAsKernelCompiler(int argc, char **argv) {
   if (argc < 2 || argv[1] != compileFlag)
     return std::nullopt;
+  endWithParent();
   if (argc < 6) {
     llvm::errs() << "expected " << compileFlag
                  << " INPUT TARGET SYMBOL REPORT KIND=PATH...\n";
@@ -159,9 +172,17 @@ std::optional<int> attn::runAsKernelCompiler(int argc, char **argv) {
 
   std::error_code error;
   llvm::raw_fd_ostream stream(argv[5], error);
-  if (error)
+  if (!error) {
+    stream << json::Value(std::move(report));
+    stream.close();
+    error = stream.error();
+    stream.clear_error();
+  }
+  if (error) {
+    llvm::errs() << "cannot write '" << argv[5] << "': " << error.message()
+                 << "\n";
     return 2;
-  stream << json::Value(std::move(report));
+  }
   return succeeded(result) ? 0 : 1;
 }
 
@@ -187,7 +208,7 @@ struct KernelCompiler {
   StringRef dir;
   const KernelOptions &options;
   std::string executable;
-  std::string scratch = {}; ///< A folder of its own for inputs and reports.
+  TemporaryFolder scratch = {}; ///< For inputs and reports.
   std::vector<Job> jobs = {};
 
   LogicalResult run(ModuleOp module);
@@ -212,7 +233,7 @@ LogicalResult KernelCompiler::prepare(KernelOp kernel) {
   job.kernel = kernel;
   job.symbol = getKernelSymbol(kernel, target);
   auto file = [&](StringRef extension) {
-    llvm::SmallString<128> path(scratch);
+    llvm::SmallString<128> path(scratch.path());
     llvm::sys::path::append(path, Twine(jobs.size()) + extension);
     return std::string(path);
   };
@@ -227,6 +248,7 @@ LogicalResult KernelCompiler::prepare(KernelOp kernel) {
     alone->print(stream, OpPrintingFlags().enableDebugInfo());
     stream.close();
     error = stream.error();
+    stream.clear_error();
   }
   if (error)
     return kernel.emitOpError("cannot write '")
@@ -251,13 +273,24 @@ void KernelCompiler::start(Job &job) {
     args.push_back("llvm=" + output(job, "ll"));
   SmallVector<StringRef> refs(args.begin(), args.end());
   bool failedToStart = false;
+  CleanUpList list;
+  // Ctrl-C on a terminal goes to all processes. The children inherit that they
+  // do not see it: this process stops them, and does not take it for a crash.
+  sigset_t terminal, before;
+  sigemptyset(&terminal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&terminal, signal);
+  ::pthread_sigmask(SIG_BLOCK, &terminal, &before);
   job.process = llvm::sys::ExecuteNoWait(
       executable, refs, std::nullopt,
       {StringRef(""), StringRef(job.log), StringRef(job.log)},
       /*MemoryLimit=*/0, &job.problem, &failedToStart);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   job.running = !failedToStart;
   if (failedToStart)
     job.status = -1;
+  else
+    list.addProcess(job.process.Pid);
   job.deadline = Clock::now() + std::chrono::seconds(options.timeLimitSeconds);
 }
 
@@ -268,9 +301,11 @@ bool KernelCompiler::poll(Job &job) {
     job.timedOut = true;
     ::kill(job.process.Pid, SIGKILL);
   }
+  CleanUpList list;
   llvm::sys::ProcessInfo ended = llvm::sys::Wait(job.process, 0, &job.problem);
   if (ended.Pid == 0)
     return false;
+  list.dropProcess(job.process.Pid);
   job.running = false;
   job.status = ended.ReturnCode;
   return true;
@@ -314,14 +349,9 @@ LogicalResult KernelCompiler::finish(Job &job) {
 }
 
 LogicalResult KernelCompiler::run(ModuleOp module) {
-  llvm::SmallString<128> folder;
-  if (std::error_code error =
-          llvm::sys::fs::createUniqueDirectory("attn-kernels", folder))
+  if (std::error_code error = scratch.create("attn-kernels"))
     return module.emitError("cannot create a temporary folder: ")
            << error.message();
-  scratch = std::string(folder);
-  llvm::scope_exit cleanUp(
-      [&] { (void)llvm::sys::fs::remove_directories(scratch); });
   for (auto kernel : module.getOps<KernelOp>())
     if (failed(prepare(kernel)))
       return failure();

@@ -3,15 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The outputs. All files are opened before anything is compiled, so that a path
-// that cannot be written costs nothing, and none is left behind if something
-// fails afterwards.
+// The outputs. Files are opened before anything is compiled, so that a path
+// that cannot be written costs nothing, and take their places when all are
+// complete.
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Target/Host/HostTarget.h"
 #include "Driver.h"
 #include "ObjectModule.h"
+#include "attn/Support/OutputFiles.h"
+#include "attn/Support/Problems.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -27,8 +29,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace attn;
@@ -47,28 +47,25 @@ void attn::registerHostTarget(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
-/// Opens PREFIX + extension; null after an error.
-static std::unique_ptr<llvm::ToolOutputFile>
-open(ModuleOp module, const ObjectOptions &options, StringRef extension) {
-  std::error_code error;
-  std::string path = options.prefixPath + extension.str();
-  auto file = std::make_unique<llvm::ToolOutputFile>(
-      path, error, llvm::sys::fs::OpenFlags::OF_None);
-  if (!error)
-    return file;
-  module.emitError("cannot write '") << path << "': " << error.message();
+/// The stream of PREFIX + extension; null after an error.
+static llvm::raw_fd_ostream *open(OutputFiles &files, ModuleOp module,
+                                  const ObjectOptions &options,
+                                  StringRef extension) {
+  llvm::Expected<llvm::raw_fd_ostream *> file =
+      files.open(options.prefixPath + extension.str());
+  if (file)
+    return *file;
+  module.emitError() << llvm::toString(file.takeError());
   return nullptr;
 }
 
-/// Flushes; reports a full disk and the like.
-static LogicalResult close(ModuleOp module, llvm::ToolOutputFile &file) {
-  file.os().flush();
-  std::error_code error = file.os().error();
+/// Reports a full disk and the like.
+static LogicalResult report(ModuleOp module, llvm::Error error) {
   if (!error)
     return success();
-  file.os().clear_error();
-  return module.emitError("cannot write '")
-         << file.getFilename() << "': " << error.message();
+  forEachProblem(std::move(error),
+                 [&](StringRef problem) { module.emitError() << problem; });
+  return failure();
 }
 
 static void writeManifest(const ObjectModule &object, uint64_t objectBytes,
@@ -89,37 +86,32 @@ LogicalResult attn::emitObject(ModuleOp module, const ObjectOptions &options) {
   if (options.prefixPath.empty())
     return module.emitError("expected -o with the prefix of the outputs, got "
                             "none");
-  std::unique_ptr<llvm::ToolOutputFile> object = open(module, options, ".o");
-  std::unique_ptr<llvm::ToolOutputFile> header = open(module, options, ".h");
-  std::unique_ptr<llvm::ToolOutputFile> json = open(module, options, ".json");
+  OutputFiles files;
+  llvm::raw_fd_ostream *object = open(files, module, options, ".o");
+  llvm::raw_fd_ostream *header = open(files, module, options, ".h");
+  llvm::raw_fd_ostream *json = open(files, module, options, ".json");
   if (!object || !header || !json)
     return failure();
   ObjectModule model;
   if (failed(buildObjectModule(module, options, model)))
     return failure();
   bool embeds = options.embedWeights;
-  std::unique_ptr<llvm::ToolOutputFile> weights;
   if (!model.layout.stored.empty() && !embeds) {
-    weights = open(module, options, ".weights");
-    if (!weights ||
-        failed(writeWeights(model.layout, model.interface.name,
-                            options.sourceDir, weights->os())) ||
-        failed(close(module, *weights)))
+    llvm::raw_fd_ostream *weights = open(files, module, options, ".weights");
+    if (!weights)
+      return failure();
+    LogicalResult written =
+        writeWeights(model.layout, model.interface.name, options.sourceDir,
+                     *weights, [&] { return weights->has_error(); });
+    if (failed(report(module, files.check())) || failed(written))
       return failure();
   }
   if (failed(generateCode(model, module, llvm::CodeGenFileType::ObjectFile,
-                          object->os())))
+                          *object)))
     return failure();
-  writeHeader(model.interface, model.layout, embeds, header->os());
-  writeManifest(model, object->os().tell(), json->os());
-  if (failed(close(module, *object)) || failed(close(module, *header)) ||
-      failed(close(module, *json)))
-    return failure();
-  for (llvm::ToolOutputFile *file :
-       {object.get(), header.get(), json.get(), weights.get()})
-    if (file)
-      file->keep();
-  return success();
+  writeHeader(model.interface, model.layout, embeds, *header);
+  writeManifest(model, object->tell(), *json);
+  return report(module, files.commit());
 }
 
 LogicalResult attn::emitLLVMText(ModuleOp module, const ObjectOptions &options,

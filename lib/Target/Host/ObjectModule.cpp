@@ -18,16 +18,15 @@
 #include "Driver.h"
 #include "KernelBitcode.h"
 #include "attn/Runtime/RuntimeBitcode.h"
+#include "attn/Support/TemporaryFolder.h"
 #include "attn/Target/Halide/HalideTarget.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/TargetSelect.h"
@@ -88,7 +87,8 @@ struct ObjectBuilder {
   SmallVector<Variant> variants;
   SmallVector<VariantSymbols> symbols;
   std::unique_ptr<llvm::Linker> linker;
-  SmallString<128> directory;
+  /// For the kernels' bitcode.
+  TemporaryFolder folder;
 
   LogicalResult run();
   LogicalResult compileKernels();
@@ -139,13 +139,12 @@ LogicalResult ObjectBuilder::link(std::unique_ptr<llvm::Module> module,
 }
 
 LogicalResult ObjectBuilder::compileKernels() {
-  if (std::error_code error =
-          llvm::sys::fs::createUniqueDirectory("attn-kernels", directory))
+  if (std::error_code error = folder.create("attn-kernels"))
     return top.emitError("cannot make a directory for kernels: ")
            << error.message();
   for (const Variant &variant : variants)
-    if (failed(attn::compileKernels(variant.module, *variant.target, directory,
-                                    KernelOptions())))
+    if (failed(attn::compileKernels(variant.module, *variant.target,
+                                    folder.path(), KernelOptions())))
       return failure();
   return success();
 }
@@ -238,7 +237,7 @@ LogicalResult ObjectBuilder::emitData() {
 LogicalResult ObjectBuilder::linkKernels(Variant variant) {
   for (KernelOp kernel : variant.module.getOps<KernelOp>()) {
     std::string symbol = getKernelSymbol(kernel, *variant.target);
-    SmallString<128> path(directory);
+    SmallString<128> path(folder.path());
     llvm::sys::path::append(path, symbol + ".bc");
     FailureOr<std::unique_ptr<llvm::Module>> module = readFile(path);
     if (failed(module))
@@ -289,7 +288,7 @@ LogicalResult ObjectBuilder::linkHalideRuntime() {
     if (llvm::popcount(variant.target->cpuFeatures) <
         llvm::popcount(least->target->cpuFeatures))
       least = &variant;
-  SmallString<128> path(directory);
+  SmallString<128> path(folder.path());
   llvm::sys::path::append(path, "halide_runtime.bc");
   if (failed(emitHalideRuntime(*least->target, path,
                                [&] { return top.emitError(); })))
@@ -366,11 +365,6 @@ LogicalResult ObjectBuilder::run() {
   if (failed(interface))
     return failure();
   result.interface = std::move(*interface);
-
-  llvm::scope_exit cleanUp([&] {
-    if (!directory.empty())
-      llvm::sys::fs::remove_directories(directory);
-  });
   if (failed(createMachine()) || failed(buildDrivers()) ||
       failed(compileKernels()) || failed(emitData()))
     return failure();

@@ -170,7 +170,8 @@ attn::computeWeightLayout(ArrayRef<VariantWeights> variants,
 
 LogicalResult attn::writeWeights(const WeightLayout &layout,
                                  StringRef modelName, StringRef sourceDir,
-                                 raw_ostream &os) {
+                                 raw_ostream &os,
+                                 llvm::function_ref<bool()> isBroken) {
   static_assert(sizeof(attn_weights_header) == 128,
                 "the header is a format, not a convenience");
   static_assert(llvm::endianness::native == llvm::endianness::little,
@@ -203,7 +204,8 @@ LogicalResult attn::writeWeights(const WeightLayout &layout,
     os.write_zeros(stored.offset - written);
     auto sink = [&](ArrayRef<char> chunk) {
       os.write(chunk.data(), chunk.size());
-      return success();
+      // Gigabytes into a full disk would only take time.
+      return failure(isBroken && isBroken());
     };
     if (failed(resolver->stream(weight, sink)))
       return failure();

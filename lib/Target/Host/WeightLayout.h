@@ -46,11 +46,13 @@ mlir::FailureOr<WeightLayout>
 computeWeightLayout(llvm::ArrayRef<VariantWeights> variants,
                     llvm::StringRef sourceDir);
 
-/// Writes the weights file.
+/// Writes the weights file. Fails early, and without a diagnostic, when
+/// `isBroken` says that what is written gets nowhere.
 llvm::LogicalResult writeWeights(const WeightLayout &layout,
                                  llvm::StringRef modelName,
                                  llvm::StringRef sourceDir,
-                                 llvm::raw_ostream &os);
+                                 llvm::raw_ostream &os,
+                                 llvm::function_ref<bool()> isBroken = {});
 
 } // namespace attn
 
