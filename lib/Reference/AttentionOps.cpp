@@ -219,22 +219,14 @@ static Tensor evaluateOp(MixOp op, const Tensor &weights,
 // Dispatch
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<Results> one(llvm::Expected<Tensor> tensor) {
-  if (!tensor)
-    return tensor.takeError();
-  Results results;
-  results.push_back(std::move(*tensor));
-  return results;
-}
-
 FamilyResult reference::evaluateAttentionOp(Operation *op, Operands operands) {
   return TypeSwitch<Operation *, FamilyResult>(op)
       .Case<SplitHeadsOp, MergeHeadsOp>(
-          [&](auto op) { return one(evaluateOp(op, *operands[0])); })
+          [&](auto op) { return oneResult(evaluateOp(op, *operands[0])); })
       .Case<ScoresOp, MaskOp>(
-          [&](auto op) { return one(evaluateOp(op, operands)); })
+          [&](auto op) { return oneResult(evaluateOp(op, operands)); })
       .Case<BiasOp, MixOp>([&](auto op) {
-        return one(evaluateOp(op, *operands[0], *operands[1]));
+        return oneResult(evaluateOp(op, *operands[0], *operands[1]));
       })
       .Case<SoftmaxOp>([&](SoftmaxOp) { return evaluateSoftmax(*operands[0]); })
       .Default([](Operation *) { return std::nullopt; });

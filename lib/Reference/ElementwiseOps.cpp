@@ -61,12 +61,6 @@ FamilyResult reference::evaluateElementwiseOp(Operation *op,
           : getScalarFunction(op);
   if (!constant && !function)
     return std::nullopt;
-  llvm::Expected<Tensor> tensor =
-      constant ? evaluateConstant(constant)
-               : evaluateElements(op, function, operands);
-  if (!tensor)
-    return tensor.takeError();
-  Results results;
-  results.push_back(std::move(*tensor));
-  return results;
+  return oneResult(constant ? evaluateConstant(constant)
+                            : evaluateElements(op, function, operands));
 }

@@ -14,7 +14,9 @@
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -35,6 +37,8 @@ private:
   llvm::Error bindInputs(FunctionOpInterface entry, ArrayRef<Tensor> inputs);
   llvm::Expected<Results> runBlock(Block &block, ArrayRef<TensorRef> arguments);
   llvm::Expected<Results> runOp(Operation *op, Operands operands);
+  llvm::Error checkMemory(Operation *op, Operands operands);
+  TensorRef keep(Tensor tensor);
   llvm::Expected<Results> runCall(Operation *op, FlatSymbolRefAttr callee,
                                   Operands operands);
   llvm::Expected<Tensor> readDim(DimSizeOp op);
@@ -44,6 +48,8 @@ private:
   const EvaluatorOptions &options;
   /// Sizes of the dims, from the inputs.
   llvm::StringMap<int64_t> dims;
+  /// Bytes of the tensors that are kept.
+  double aliveBytes = 0.0;
 };
 
 } // namespace
@@ -140,8 +146,52 @@ llvm::Expected<Results> ModuleEvaluator::run(ArrayRef<Tensor> inputs) {
     return std::move(error);
   SmallVector<TensorRef> arguments;
   for (const Tensor &input : inputs)
-    arguments.push_back(std::make_shared<Tensor>(input));
+    arguments.push_back(keep(input));
   return runBlock(entry->getFunctionBody().front(), arguments);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+TensorRef ModuleEvaluator::keep(Tensor tensor) {
+  double bytes = static_cast<double>(tensor.numElements()) * 8;
+  aliveBytes += bytes;
+  return TensorRef(new Tensor(std::move(tensor)),
+                   [this, bytes](const Tensor *kept) {
+                     aliveBytes -= bytes;
+                     delete kept;
+                   });
+}
+
+static std::string bytesText(double bytes) {
+  if (bytes < 1024.0 * 1024.0)
+    return llvm::formatv("{0:F0} bytes", bytes);
+  for (const char *unit : {"MiB", "GiB"}) {
+    bytes /= 1024.0;
+    if (bytes < 1024.0 * 1024.0)
+      return llvm::formatv("{0:F1} {1}", bytes / 1024.0, unit);
+  }
+  return llvm::formatv("{0:F1} TiB", bytes / 1024.0 / 1024.0);
+}
+
+llvm::Error ModuleEvaluator::checkMemory(Operation *op, Operands operands) {
+  double bytes = aliveBytes + estimateBytes(op, operands);
+  if (bytes <= static_cast<double>(options.maxBytes))
+    return llvm::Error::success();
+  SmallVector<std::string> sizes;
+  for (const auto &dim : dims)
+    sizes.push_back((dim.getKey() + " = " + llvm::Twine(dim.second)).str());
+  llvm::sort(sizes);
+  return makeError(
+      op, "expected at most " +
+              bytesText(static_cast<double>(options.maxBytes)) +
+              " of values at a time (because the reference evaluator holds "
+              "whole tensors, 8 bytes an element), got " +
+              bytesText(bytes) + " with the result of this operation: " +
+              (sizes.empty() ? "evaluate a part of the model"
+                             : "evaluate with smaller sizes than " +
+                                   llvm::join(sizes, ", ")));
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,11 +229,13 @@ ModuleEvaluator::runBlock(Block &block, ArrayRef<TensorRef> arguments) {
         results.push_back(*operand);
       return results;
     }
+    if (llvm::Error error = checkMemory(&op, operands))
+      return std::move(error);
     llvm::Expected<Results> results = runOp(&op, operands);
     if (!results)
       return results.takeError();
     for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
-      define(value, std::make_shared<Tensor>(std::move(tensor)));
+      define(value, keep(std::move(tensor)));
   }
   return Results();
 }
@@ -223,22 +275,15 @@ llvm::Expected<Results> ModuleEvaluator::runCall(Operation *op,
 
 llvm::Expected<Results> ModuleEvaluator::runOp(Operation *op,
                                                Operands operands) {
-  auto one = [](llvm::Expected<Tensor> tensor) -> llvm::Expected<Results> {
-    if (!tensor)
-      return tensor.takeError();
-    Results results;
-    results.push_back(std::move(*tensor));
-    return results;
-  };
   if (auto weight = dyn_cast<WeightRefOp>(op)) {
     auto symbol = SymbolTable::lookupNearestSymbolFrom<WeightOp>(
         op, weight.getWeightAttr());
     if (!symbol)
       return makeError(op, "expected the name of an attn.weight");
-    return one(evaluateWeight(symbol, options));
+    return oneResult(evaluateWeight(symbol, options));
   }
   if (auto size = dyn_cast<DimSizeOp>(op))
-    return one(readDim(size));
+    return oneResult(readDim(size));
   if (auto check = dyn_cast<CheckIdsOp>(op)) {
     if (llvm::Error error = checkIds(check, *operands[0]))
       return std::move(error);

@@ -25,8 +25,21 @@ using Operands = llvm::ArrayRef<TensorRef>;
 /// Results, an error, or nothing: not an operation of this family.
 using FamilyResult = std::optional<llvm::Expected<Results>>;
 
+/// The results of an operation that has one.
+inline llvm::Expected<Results> oneResult(llvm::Expected<Tensor> tensor) {
+  if (!tensor)
+    return tensor.takeError();
+  Results results;
+  results.push_back(std::move(*tensor));
+  return results;
+}
+
 /// Compares the sizes that types leave open.
 llvm::Error checkSizes(mlir::Operation *op, Operands operands);
+
+/// No fewer than the bytes of the tensors that an operation makes, known before
+/// it is evaluated. A number too large for an integer is one here.
+double estimateBytes(mlir::Operation *op, Operands operands);
 
 /// scores, mask, bias, softmax, mix, split_heads, merge_heads.
 FamilyResult evaluateAttentionOp(mlir::Operation *op, Operands operands);
@@ -49,6 +62,9 @@ llvm::Expected<Tensor> evaluateWeight(WeightOp weight,
 /// of -inf has weight exactly 0, a row of them has an lse of -inf.
 double softmaxRow(llvm::ArrayRef<double> scores,
                   llvm::MutableArrayRef<double> weights);
+
+/// The product of rows of K numbers and a weight (N, K): rows of N.
+Tensor multiplyRows(const Tensor &input, const Tensor &weight);
 
 /// Layer norm of a row, in place.
 void layerNormRow(llvm::MutableArrayRef<double> row, const Tensor &gamma,

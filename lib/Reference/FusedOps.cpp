@@ -170,28 +170,16 @@ static Tensor unpacked(const Tensor &weight, int64_t outputs) {
 
 static llvm::Expected<Results> evaluateFusedLinear(FusedLinearOp op,
                                                    Operands operands) {
-  const Tensor &input = *operands[0];
   int64_t outputs = op.getResult().getType().getDimSize(1);
-  int64_t inputs = input.size(1);
-  Tensor weight = unpacked(*operands[1], outputs);
-  std::vector<double> transposed(weight.numbers.size());
-  for (int64_t n = 0; n < outputs; ++n)
-    for (int64_t k = 0; k < inputs; ++k)
-      transposed[k * outputs + n] = weight.numbers[n * inputs + k];
   Operands captures = operands.slice(2, op.getCaptures().size());
   llvm::Expected<OptionalFormula> epilogue =
       OptionalFormula::build(op.getEpilogue(), captures);
   if (!epilogue)
     return epilogue.takeError();
 
-  Tensor result = Tensor::zeros(Tensor::Kind::F64, {input.size(0), outputs});
-  for (int64_t m = 0; m < input.size(0); ++m) {
+  Tensor result = multiplyRows(*operands[0], unpacked(*operands[1], outputs));
+  for (int64_t m = 0; m < result.size(0); ++m) {
     MutableArrayRef<double> row(result.numbers.data() + m * outputs, outputs);
-    for (int64_t k = 0; k < inputs; ++k) {
-      double x = input.numbers[m * inputs + k];
-      for (int64_t n = 0; n < outputs; ++n)
-        row[n] += x * transposed[k * outputs + n];
-    }
     if (*epilogue)
       for (auto [n, acc] : llvm::enumerate(row))
         acc = epilogue->run({{acc, 0}, {0.0, m}, {0.0, int64_t(n)}}).number;
@@ -201,9 +189,7 @@ static llvm::Expected<Results> evaluateFusedLinear(FusedLinearOp op,
   }
   if (llvm::Error error = epilogue->takeError())
     return std::move(error);
-  Results results;
-  results.push_back(std::move(result));
-  return results;
+  return oneResult(std::move(result));
 }
 
 FamilyResult reference::evaluateFusedOp(Operation *op, Operands operands) {

@@ -25,9 +25,7 @@ static MutableArrayRef<double> rowOf(Tensor &tensor, int64_t row) {
 
 /// Each sum runs over k in order. That k is the outer loop lets a compiler
 /// work on several sums at once; it changes no result.
-static Tensor evaluateOp(LinearOp op, Operands operands) {
-  const Tensor &input = *operands[0], &weight = *operands[1];
-  const Tensor *bias = operands.size() > 2 ? operands[2].get() : nullptr;
+Tensor reference::multiplyRows(const Tensor &input, const Tensor &weight) {
   int64_t outputs = weight.size(0), inputs = weight.size(1);
   std::vector<double> transposed(weight.numbers.size());
   for (int64_t n = 0; n < outputs; ++n)
@@ -44,9 +42,16 @@ static Tensor evaluateOp(LinearOp op, Operands operands) {
       for (int64_t n = 0; n < outputs; ++n)
         out[n] += x * transposed[k * outputs + n];
     }
-    for (int64_t n = 0; bias && n < outputs; ++n)
-      out[n] += bias->numbers[n];
   }
+  return result;
+}
+
+static Tensor evaluateOp(LinearOp op, Operands operands) {
+  Tensor result = multiplyRows(*operands[0], *operands[1]);
+  if (op.getBias())
+    for (int64_t row = 0; row < result.numRows(); ++row)
+      for (auto [y, bias] : llvm::zip(rowOf(result, row), operands[2]->numbers))
+        y += bias;
   return result;
 }
 
@@ -183,13 +188,6 @@ FamilyResult reference::evaluateLayerOp(Operation *op, Operands operands) {
   return TypeSwitch<Operation *, FamilyResult>(op)
       .Case<LinearOp, LayerNormOp, L2NormalizeOp, EmbeddingOp,
             LearnedPositionsOp, SinusoidalOp, PoolOp, PackOp>(
-          [&](auto op) -> FamilyResult {
-            llvm::Expected<Tensor> tensor = evaluateOp(op, operands);
-            if (!tensor)
-              return tensor.takeError();
-            Results results;
-            results.push_back(std::move(*tensor));
-            return results;
-          })
+          [&](auto op) { return oneResult(evaluateOp(op, operands)); })
       .Default([](Operation *) { return std::nullopt; });
 }

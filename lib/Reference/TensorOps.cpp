@@ -264,13 +264,6 @@ FamilyResult reference::evaluateTensorOp(Operation *op, Operands operands) {
             tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::CastOp,
             tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExtractOp,
             tensor::SplatOp, tensor::FromElementsOp, tensor::ConcatOp>(
-          [&](auto op) -> FamilyResult {
-            llvm::Expected<Tensor> tensor = evaluateOp(op, operands);
-            if (!tensor)
-              return tensor.takeError();
-            Results results;
-            results.push_back(std::move(*tensor));
-            return results;
-          })
+          [&](auto op) { return oneResult(evaluateOp(op, operands)); })
       .Default([](Operation *) { return std::nullopt; });
 }

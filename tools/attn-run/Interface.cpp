@@ -220,9 +220,12 @@ Expected<Interface> interfaceOfModule(mlir::ModuleOp module) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
+uint64_t memoryOfMachine() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
 Error checkSizes(const Interface &interface, ArrayRef<int64_t> dims) {
-  static const uint64_t memory =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  static const uint64_t memory = memoryOfMachine();
   Problems problems;
   for (auto *tensors : {&interface.inputs, &interface.outputs})
     for (const TensorInfo &tensor : *tensors) {

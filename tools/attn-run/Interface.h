@@ -45,6 +45,9 @@ llvm::Expected<Interface> interfaceOfModule(mlir::ModuleOp module);
 llvm::SmallVector<int64_t, 4> shapeOf(const TensorInfo &tensor,
                                       llvm::ArrayRef<int64_t> dims);
 
+/// Bytes of memory that this machine has.
+uint64_t memoryOfMachine();
+
 /// `(2, 13, 48)`
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 

@@ -28,6 +28,8 @@ runReference(Model &model, const Interface &interface, const Case &testCase) {
     inputs.push_back(tensorOf(array));
   WeightResolver weights(model.module(), model.folder());
   EvaluatorOptions options;
+  // The rest is for the system, the inputs and what a value is copied from.
+  options.maxBytes = memoryOfMachine() / 2;
   options.readSource = [&](WeightOp weight) -> Expected<Tensor> {
     mlir::FailureOr<std::vector<char>> data = weights.materialize(weight);
     if (failed(data))

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestModel.h"
+#include "gmock/gmock.h"
 
 using namespace mlir;
 using namespace attn;
@@ -16,12 +17,13 @@ protected:
   EvaluatorMessages() { loadDialects(context); }
 
   /// The error of a function on inputs.
-  std::string error(StringRef text, ArrayRef<Tensor> inputs) {
+  std::string error(StringRef text, ArrayRef<Tensor> inputs,
+                    const EvaluatorOptions &options = {}) {
     OwningOpRef<ModuleOp> module =
         parseSourceString<ModuleOp>(text, &context, "model.mlir");
     if (!module)
       return "cannot parse";
-    auto results = evaluate(*module, inputs);
+    auto results = evaluate(*module, inputs, options);
     return results ? "no error" : llvm::toString(results.takeError());
   }
 
@@ -29,6 +31,145 @@ protected:
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static EvaluatorOptions atMost(uint64_t bytes) {
+  EvaluatorOptions options;
+  options.maxBytes = bytes;
+  return options;
+}
+
+TEST_F(EvaluatorMessages, refusesScoresThatNoMemoryHolds) {
+  constexpr char text[] = R"mlir(
+    attn.dim @n range(1, 100000000)
+    func.func @main(%q: tensor<1x?x1x1xf32> {attn.dims = ["", "n", "", ""]}) -> tensor<1x1x?x?xf32> {
+      %s = attn.scores %q, %q layout(bshd) : tensor<1x?x1x1xf32>, tensor<1x?x1x1xf32> -> tensor<1x1x?x?xf32>
+      return %s : tensor<1x1x?x?xf32>
+    }
+  )mlir";
+  Tensor query = Tensor::zeros(Tensor::Kind::F64, {1, 100000, 1, 1});
+  EXPECT_EQ(error(text, {query}),
+            "\"model.mlir\":4:12: 'attn.scores' expected at most 4.0 GiB of "
+            "values at a time (because the reference evaluator holds whole "
+            "tensors, 8 bytes an element), got 74.5 GiB with the result of "
+            "this operation: evaluate with smaller sizes than n = 100000");
+  EXPECT_EQ(error(text, {Tensor::zeros(Tensor::Kind::F64, {1, 4, 1, 1})},
+                  atMost(4 * 8 + 16 * 8)),
+            "no error");
+}
+
+TEST_F(EvaluatorMessages, countsWhatIsAliveOnly) {
+  // The input, the operand and the result of the last operation.
+  constexpr char text[] = R"mlir(
+    func.func @main(%x: tensor<131072xf32>) -> tensor<131072xf32> {
+      %0 = attn.relu %x : tensor<131072xf32>
+      %1 = attn.relu %0 : tensor<131072xf32>
+      %2 = math.exp %1 : tensor<131072xf32>
+      %3 = math.exp %2 : tensor<131072xf32>
+      return %3 : tensor<131072xf32>
+    }
+  )mlir";
+  Tensor x = Tensor::zeros(Tensor::Kind::F64, {131072});
+  EXPECT_EQ(error(text, {x}, atMost(3 << 20)), "no error");
+  EXPECT_EQ(error(text, {x}, atMost((3 << 20) - 1)),
+            "\"model.mlir\":4:12: 'attn.relu' expected at most 3.0 MiB of "
+            "values at a time (because the reference evaluator holds whole "
+            "tensors, 8 bytes an element), got 3.0 MiB with the result of this "
+            "operation: evaluate a part of the model");
+}
+
+TEST_F(EvaluatorMessages, countsSizesWhoseProductNoIntegerHolds) {
+  constexpr char text[] = R"mlir(
+    func.func @main(%n: index) -> tensor<?x?xf32> {
+      %0 = tensor.empty(%n, %n) : tensor<?x?xf32>
+      return %0 : tensor<?x?xf32>
+    }
+  )mlir";
+  EXPECT_THAT(error(text, {integers({}, {4000000000})}),
+              testing::HasSubstr("got 116415321.8 TiB with the result"));
+}
+
+TEST_F(EvaluatorMessages, countsTheResultOfEachOperation) {
+  auto real = [](ArrayRef<int64_t> shape) {
+    return Tensor::zeros(Tensor::Kind::F64, shape);
+  };
+  struct {
+    const char *arguments, *op, *type;
+    std::vector<Tensor> inputs;
+    int64_t elements; // Of the result, and of copies.
+  } cases[] = {
+      {"%p: tensor<?x4x?x?xf32>, %v: tensor<?x?x2x3xf32>",
+       "attn.mix %p, %v layout(bshd) : tensor<?x4x?x?xf32>, "
+       "tensor<?x?x2x3xf32> -> tensor<?x?x4x3xf32>",
+       "tensor<?x?x4x3xf32>",
+       {real({2, 4, 5, 6}), real({2, 6, 2, 3})},
+       2 * 5 * 4 * 3},
+      {"%q: tensor<?x?x4x3xf32>, %k: tensor<?x?x2x3xf32>, %c: f32",
+       "attn.attention %q, %k, %k scale(%c : f32) layout(bshd) : "
+       "tensor<?x?x4x3xf32>, tensor<?x?x2x3xf32>, tensor<?x?x2x3xf32> -> "
+       "tensor<?x?x4x3xf32>",
+       "tensor<?x?x4x3xf32>",
+       {real({2, 5, 4, 3}), real({2, 6, 2, 3}), real({})},
+       2 * 5 * 4 * (3 + 1)},
+      {"%x: tensor<?x?x3xf32>, %w: tensor<7x3xf32>",
+       "attn.linear %x, %w : tensor<?x?x3xf32>, tensor<7x3xf32> -> "
+       "tensor<?x?x7xf32>",
+       "tensor<?x?x7xf32>",
+       {real({2, 5, 3}), real({7, 3})},
+       2 * 5 * 7 + 7 * 3},
+      {"%x: tensor<?x3xf32>, %w: tensor<7x3xf32>",
+       "attn.fused_linear %x, %w : tensor<?x3xf32>, tensor<7x3xf32> -> "
+       "tensor<?x7xf32>",
+       "tensor<?x7xf32>",
+       {real({5, 3}), real({7, 3})},
+       5 * 7 + 2 * 7 * 3},
+      {"%i: tensor<?x?xi64>, %t: tensor<9x4xf32>",
+       "attn.embedding %i, %t : tensor<?x?xi64>, tensor<9x4xf32> -> "
+       "tensor<?x?x4xf32>",
+       "tensor<?x?x4xf32>",
+       {Tensor::zeros(Tensor::Kind::I64, {2, 3}), real({9, 4})},
+       2 * 3 * 4},
+      {"%x: f32, %n: index",
+       "tensor.splat %x[%n] : tensor<?x4xf32>",
+       "tensor<?x4xf32>",
+       {real({}), integers({}, {1000})},
+       4000},
+      {"%n: index, %m: index",
+       "tensor.empty(%n, %m) : tensor<?x?xf32>",
+       "tensor<?x?xf32>",
+       {integers({}, {300}), integers({}, {400})},
+       300 * 400},
+      {"%x: tensor<?x2xf32>",
+       "tensor.concat dim(0) %x, %x : (tensor<?x2xf32>, tensor<?x2xf32>) -> "
+       "tensor<?x2xf32>",
+       "tensor<?x2xf32>",
+       {real({3, 2})},
+       2 * 3 * 2},
+      {"%x: tensor<?x2xf32>",
+       "attn.softmax %x : tensor<?x2xf32> -> tensor<?x2xf32>",
+       "tensor<?x2xf32>",
+       {real({3, 2})},
+       3 * 2},
+      {"", "attn.weight_ref @w : tensor<5xf32>", "tensor<5xf32>", {}, 2 * 5},
+  };
+  for (const auto &one : cases) {
+    int64_t elements = one.elements;
+    for (const Tensor &input : one.inputs)
+      elements += input.numElements();
+    std::string text =
+        "attn.weight @w value<dense<1.0> : tensor<5xf32>> : tensor<5xf32>\n"
+        "func.func @main(" +
+        std::string(one.arguments) + ") -> " + one.type + " {\n%r = " + one.op +
+        "\nreturn %r : " + one.type + "\n}";
+    EXPECT_THAT(error(text, one.inputs, atMost(0)),
+                testing::HasSubstr("got " + std::to_string(8 * elements) +
+                                   " bytes with"))
+        << text;
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Inputs and modules

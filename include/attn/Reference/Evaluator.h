@@ -24,6 +24,9 @@ struct EvaluatorOptions {
   /// Reads a weight with the recipe `source`. The evaluator makes the others
   /// (`value`, `concat`, `pack`) itself. Without it, such a weight is an error.
   std::function<llvm::Expected<Tensor>(WeightOp)> readSource;
+  /// The most memory that tensors may take at a time, inputs included. More is
+  /// an error at the operation whose result would pass it.
+  uint64_t maxBytes = uint64_t(4) << 30;
 };
 
 /// Evaluates the one public function of a module. An error names the operation
