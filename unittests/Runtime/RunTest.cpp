@@ -276,6 +276,16 @@ struct Options : Run {
     attn_model_destroy(other);
     Run::TearDown();
   }
+  /// There is memory for the first allocation and for no other.
+  void failSecondAllocation() {
+    static int allocations;
+    allocations = 0;
+    options.allocate = [](void *, size_t size, size_t alignment) -> void * {
+      return allocations++ ? nullptr
+                           : aligned_alloc(alignment, (size + 63) & ~63ul);
+    };
+    options.deallocate = [](void *, void *pointer) { free(pointer); };
+  }
 };
 
 TEST_F(Options, RefusesAThreadCountOutOfRange) {
@@ -304,13 +314,7 @@ TEST_F(Options, ReportsMemoryThatIsNotThere) {
 }
 
 TEST_F(Options, ReportsAPoolThatCannotBeMade) {
-  static int allocations;
-  allocations = 0;
-  options.allocate = [](void *, size_t size, size_t alignment) -> void * {
-    return allocations++ ? nullptr
-                         : aligned_alloc(alignment, (size + 63) & ~63ul);
-  };
-  options.deallocate = [](void *, void *pointer) { free(pointer); };
+  failSecondAllocation();
   options.num_threads = 4;
   EXPECT_EQ(attn_model_create(model, &options, &other), ATTN_ERROR_MEMORY);
   EXPECT_STREQ(error, "expected 4 threads (options.num_threads), got fewer: "
@@ -318,13 +322,7 @@ TEST_F(Options, ReportsAPoolThatCannotBeMade) {
 }
 
 TEST_F(Options, ReportsMemoryForWeightsThatIsNotThere) {
-  static int allocations;
-  allocations = 0;
-  options.allocate = [](void *, size_t size, size_t alignment) -> void * {
-    return allocations++ ? nullptr
-                         : aligned_alloc(alignment, (size + 63) & ~63ul);
-  };
-  options.deallocate = [](void *, void *pointer) { free(pointer); };
+  failSecondAllocation();
   attn_model *none = nullptr;
   EXPECT_EQ(attn_model_load(file.data(), file.size(), &options, &none),
             ATTN_ERROR_MEMORY);

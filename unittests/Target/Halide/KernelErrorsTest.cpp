@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "KernelRunner.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 
 using namespace attn::testing;
@@ -17,7 +18,7 @@ namespace {
 
 struct Refusal {
   const char *name;
-  const char *kernel;
+  std::string kernel;
   const char *message;
 };
 
@@ -27,40 +28,37 @@ TEST_P(KernelErrors, HaveThisText) {
   EXPECT_EQ(compileError(GetParam().kernel), GetParam().message);
 }
 
-const Refusal linear[] = {
-    {"ElementType", R"mlir(
-attn.kernel @linear_0(%x: tensor<?x16xf16>, %w: tensor<1x16x24xf16>) -> tensor<?x24xf16>
-    attributes {schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 0, mb = 64>} {
-  %0 = attn.fused_linear %x, %w : tensor<?x16xf16>, tensor<1x16x24xf16> -> tensor<?x24xf16>
-  attn.yield %0 : tensor<?x24xf16>
+/// A linear layer of 16 channels to 24: types of the elements and of the
+/// weight, and what stands in front, which may define %in.
+std::string linearKernel(const char *element, const char *weight,
+                         int64_t vector, const char *before = "",
+                         const char *input = "%x") {
+  return llvm::formatv(
+      R"mlir(
+attn.kernel @linear_0(%x: tensor<?x16x{0}>, %w: {1}) -> tensor<?x24x{0}>
+    attributes {{schedule = #attn.linear_schedule<vector = {2}, mr = 4, nr = 24, kc = 0, mb = 64>} {{
+  {3}
+  %0 = attn.fused_linear {4}, %w : tensor<?x16x{0}>, {1} -> tensor<?x24x{0}>
+  attn.yield %0 : tensor<?x24x{0}>
 })mlir",
+      element, weight, vector, before, input);
+}
+
+const Refusal linear[] = {
+    {"ElementType", linearKernel("f16", "tensor<1x16x24xf16>", 8),
      "'attn.fused_linear' op not supported by the Halide target: expected f32 "
      "input, weight and result, got element type 'f16'"},
-    {"UnpackedWeight", R"mlir(
-attn.kernel @linear_0(%x: tensor<?x16xf32>, %w: tensor<24x16xf32>) -> tensor<?x24xf32>
-    attributes {schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 0, mb = 64>} {
-  %0 = attn.fused_linear %x, %w : tensor<?x16xf32>, tensor<24x16xf32> -> tensor<?x24xf32>
-  attn.yield %0 : tensor<?x24xf32>
-})mlir",
+    {"UnpackedWeight", linearKernel("f32", "tensor<24x16xf32>", 8),
      "'attn.fused_linear' op expected a weight of packed panels (P, K, panel) "
      "of static shape (because whole vectors of columns are read), got "
      "'tensor<24x16xf32>': run attn-schedule, which inserts attn.pack"},
-    {"VectorDoesNotFillPanel", R"mlir(
-attn.kernel @linear_0(%x: tensor<?x16xf32>, %w: tensor<1x16x24xf32>) -> tensor<?x24xf32>
-    attributes {schedule = #attn.linear_schedule<vector = 16, mr = 4, nr = 24, kc = 0, mb = 64>} {
-  %0 = attn.fused_linear %x, %w : tensor<?x16xf32>, tensor<1x16x24xf32> -> tensor<?x24xf32>
-  attn.yield %0 : tensor<?x24xf32>
-})mlir",
+    {"VectorDoesNotFillPanel", linearKernel("f32", "tensor<1x16x24xf32>", 16),
      "'attn.kernel' op expected nr to be a multiple of vector (because a panel "
      "is whole vectors), got #attn.linear_schedule<vector = 16, mr = 4, nr = "
      "24, kc = 0, mb = 64>"},
-    {"ComputedInput", R"mlir(
-attn.kernel @linear_0(%x: tensor<?x16xf32>, %w: tensor<1x16x24xf32>) -> tensor<?x24xf32>
-    attributes {schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 0, mb = 64>} {
-  %0 = attn.relu %x : tensor<?x16xf32>
-  %1 = attn.fused_linear %0, %w : tensor<?x16xf32>, tensor<1x16x24xf32> -> tensor<?x24xf32>
-  attn.yield %1 : tensor<?x24xf32>
-})mlir",
+    {"ComputedInput",
+     linearKernel("f32", "tensor<1x16x24xf32>", 8,
+                  "%in = attn.relu %x : tensor<?x16xf32>", "%in"),
      "'attn.fused_linear' op expected input and weight to be arguments of the "
      "kernel (because it reads them where they lie)"},
 };
@@ -133,48 +131,42 @@ attn.kernel @pool_0(%x: tensor<?x?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32>
 INSTANTIATE_TEST_SUITE_P(Rowwise, KernelErrors, ::testing::ValuesIn(rowwise),
                          [](const auto &info) { return info.param.name; });
 
-const Refusal generic[] = {
-    {"OutputMisses", R"mlir(
-#id = affine_map<(d0, d1) -> (d0, d1)>
-#row = affine_map<(d0, d1) -> (d0)>
-attn.kernel @generic_0(%x: tensor<3x4xf32>) -> tensor<3xf32> {
+/// A linalg.generic of %x, whose result has 3 elements. The body ends in
+/// linalg.yield and may use %a and %o.
+std::string genericKernel(const char *input, const char *map,
+                          const char *resultMap, const char *loops,
+                          const char *body) {
+  return llvm::formatv(R"mlir(
+attn.kernel @generic_0(%x: {0}) -> tensor<3xf32> {{
   %e = tensor.empty() : tensor<3xf32>
-  %y = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel"]}
-      ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {
+  %y = linalg.generic {{indexing_maps = [affine_map<{1}>, affine_map<{2}>], iterator_types = [{3}]}
+      ins(%x : {0}) outs(%e : tensor<3xf32>) {{
   ^bb0(%a: f32, %o: f32):
-    linalg.yield %a : f32
+    {4}
   } -> tensor<3xf32>
   attn.yield %y : tensor<3xf32>
 })mlir",
+                       input, map, resultMap, loops, body);
+}
+
+const char rows[] = "(d0, d1) -> (d0)", all[] = "(d0, d1) -> (d0, d1)";
+
+const Refusal generic[] = {
+    {"OutputMisses",
+     genericKernel("tensor<3x4xf32>", all, rows, R"("parallel", "parallel")",
+                   "linalg.yield %a : f32"),
      "'linalg.generic' op not supported by the Halide target: expected the "
      "output to have each parallel loop as a dimension and no other, got map "
      "affine_map<(d0, d1) -> (d0)>"},
-    {"ReadsEmpty", R"mlir(
-#id = affine_map<(d0) -> (d0)>
-attn.kernel @generic_0(%x: tensor<3xf32>) -> tensor<3xf32> {
-  %e = tensor.empty() : tensor<3xf32>
-  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
-      ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %s = arith.addf %a, %o : f32
-    linalg.yield %s : f32
-  } -> tensor<3xf32>
-  attn.yield %y : tensor<3xf32>
-})mlir",
+    {"ReadsEmpty",
+     genericKernel("tensor<3xf32>", "(d0) -> (d0)", "(d0) -> (d0)",
+                   R"("parallel")", R"(%s = arith.addf %a, %o : f32
+    linalg.yield %s : f32)"),
      "'linalg.generic' op expected an output with a value (because the body "
      "reads it), got tensor.empty"},
-    {"ReductionIgnoresOutput", R"mlir(
-#id = affine_map<(d0, d1) -> (d0, d1)>
-#row = affine_map<(d0, d1) -> (d0)>
-attn.kernel @generic_0(%x: tensor<3x4xf32>) -> tensor<3xf32> {
-  %e = tensor.empty() : tensor<3xf32>
-  %y = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    linalg.yield %a : f32
-  } -> tensor<3xf32>
-  attn.yield %y : tensor<3xf32>
-})mlir",
+    {"ReductionIgnoresOutput",
+     genericKernel("tensor<3x4xf32>", all, rows, R"("parallel", "reduction")",
+                   "linalg.yield %a : f32"),
      "'linalg.generic' op not supported by the Halide target: a reduction "
      "whose body does not read its output"},
     {"ResultOfAnotherOperation", R"mlir(

@@ -10,6 +10,7 @@
 #include "KernelRunner.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -17,6 +18,7 @@
 
 using namespace attn::testing;
 using llvm::formatv;
+using ::testing::ElementsAre;
 
 namespace {
 
@@ -111,47 +113,37 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+/// Four numbers through an operation on %x.
+std::vector<float> evaluate(const std::string &operation,
+                            const std::vector<float> &inputs) {
+  auto kernel = CompiledKernel::compile(
+      formatv("attn.kernel @rowwise_0(%x: tensor<4xf32>) -> tensor<4xf32> "
+              "{{\n  %y = {0} : tensor<4xf32>\n"
+              "  attn.yield %y : tensor<4xf32>\n}",
+              operation));
+  if (!kernel)
+    return {};
+  Tensor x = makeFloats({4}, Placement::Back);
+  Tensor y = makeFloats({4}, Placement::Back);
+  std::copy(inputs.begin(), inputs.end(), x.as<float>());
+  EXPECT_EQ(kernel->run({x, y}), 0);
+  return {y.as<float>(), y.as<float>() + 4};
+}
+
 TEST(MathEdges, ExponentialsOfLargeNumbers) {
-  for (const char *operation : {"math.exp", "math.exp2"}) {
-    auto kernel = CompiledKernel::compile(
-        formatv("attn.kernel @rowwise_0(%x: tensor<4xf32>) -> tensor<4xf32> "
-                "{{\n  %y = {0} %x : tensor<4xf32>\n"
-                "  attn.yield %y : tensor<4xf32>\n}",
-                operation));
-    ASSERT_TRUE(kernel);
-    Tensor x = makeFloats({4}, Placement::Back);
-    Tensor y = makeFloats({4}, Placement::Back);
-    float inputs[] = {-infinity, -1e30f, 1e30f, infinity};
-    std::copy(inputs, inputs + 4, x.as<float>());
-    ASSERT_EQ(kernel->run({x, y}), 0);
-    EXPECT_EQ(y.as<float>()[0], 0) << operation;
-    EXPECT_EQ(y.as<float>()[1], 0) << operation;
-    EXPECT_EQ(y.as<float>()[2], infinity) << operation;
-    EXPECT_EQ(y.as<float>()[3], infinity) << operation;
-  }
+  for (const char *operation : {"math.exp %x", "math.exp2 %x"})
+    EXPECT_THAT(evaluate(operation, {-infinity, -1e30f, 1e30f, infinity}),
+                ElementsAre(0, 0, infinity, infinity))
+        << operation;
 }
 
 TEST(MathEdges, GeluOfLargeNumbers) {
-  for (const char *form : {"erf", "tanh"}) {
-    auto kernel = CompiledKernel::compile(
-        formatv("attn.kernel @rowwise_0(%x: tensor<4xf32>) -> tensor<4xf32> "
-                "{{\n  %y = attn.gelu %x<{0}> : tensor<4xf32>\n"
-                "  attn.yield %y : tensor<4xf32>\n}",
-                form));
-    ASSERT_TRUE(kernel);
-    Tensor x = makeFloats({4}, Placement::Back);
-    Tensor y = makeFloats({4}, Placement::Back);
-    // The error must not grow with |x|.
-    x.as<float>()[0] = -1e6f;
-    x.as<float>()[1] = 1e6f;
-    x.as<float>()[2] = -3e38f;
-    x.as<float>()[3] = infinity;
-    ASSERT_EQ(kernel->run({x, y}), 0);
-    EXPECT_NEAR(y.as<float>()[0], 0, 5e-7) << form;
-    EXPECT_EQ(y.as<float>()[1], 1e6f) << form;
-    EXPECT_NEAR(y.as<float>()[2], 0, 5e-7) << form;
-    EXPECT_EQ(y.as<float>()[3], infinity) << form;
-  }
+  // The error must not grow with |x|.
+  auto isZero = ::testing::FloatNear(0, 5e-7f);
+  for (const char *operation : {"attn.gelu %x<erf>", "attn.gelu %x<tanh>"})
+    EXPECT_THAT(evaluate(operation, {-1e6f, 1e6f, -3e38f, infinity}),
+                ElementsAre(isZero, 1e6f, isZero, infinity))
+        << operation;
 }
 
 } // namespace
