@@ -65,7 +65,7 @@ static LogicalResult runStage(ModuleOp module, bool verifyEach,
 }
 
 LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
-                               const DriverOptions &options) {
+                               const DriverOptions &options, ModelCost *cost) {
   if (emit == Emit::Graph)
     return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
       AttnNameDimsPassOptions names;
@@ -80,6 +80,8 @@ LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
         buildGraphToFused(manager, stage);
       })))
     return failure();
+  if (cost)
+    *cost = estimateCost(module);
   if (emit == Emit::Fused)
     return success();
   return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
@@ -135,8 +137,10 @@ public:
     if (!module)
       return failure();
     progress.step("lowering");
-    if (failed(lowerModel(*module, options.emit, options)))
+    if (failed(lowerModel(*module, options.emit, options, &cost)))
       return failure();
+    if (options.explain)
+      explainCost(*module, cost);
     return emit();
   }
 
@@ -259,6 +263,7 @@ private:
       object.prefixPath = object.name = "model";
     object.embedWeights = options.embedWeights;
     object.sourceDir = modelFolder(options.input);
+    object.cost = cost;
     return object;
   }
 
@@ -266,6 +271,7 @@ private:
   MLIRContext context;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
+  ModelCost cost;
   OutputFiles files;
   /// One of the files, or the standard output.
   llvm::raw_ostream *output = nullptr;

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Explain.h"
+#include "attn/Dialect/IR/Attn.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/raw_ostream.h"
@@ -91,4 +92,27 @@ void attn::explainTo(llvm::raw_ostream &os, MLIRContext &context) {
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<TextStreamer>(os),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
+}
+
+static void explain(Location loc, StringRef remark, StringRef name,
+                    const attn::Cost &cost) {
+  auto text = [](const std::optional<attn::SizePolynomial> &count) {
+    return count ? count->str() : "unknown";
+  };
+  remark::analysis(
+      loc,
+      remark::RemarkOpts::name(remark).category("cost-model").function(name))
+      << remark::add("{0}", name) << remark::metric("Calls", cost.calls)
+      << remark::metric("Flops", text(cost.flops))
+      << remark::metric("Bytes", text(cost.bytes));
+}
+
+void attn::explainCost(ModuleOp module, const ModelCost &cost) {
+  for (const KernelCost &kernel : cost.kernels) {
+    Operation *op = module.lookupSymbol(kernel.kernel);
+    explain(op ? op->getLoc() : module.getLoc(), "kernel-cost", kernel.kernel,
+            kernel.cost);
+  }
+  if (!cost.kernels.empty())
+    explain(module.getLoc(), "model-cost", "all kernels", cost.total());
 }

@@ -5,13 +5,11 @@
 #ifndef ATTN_LIB_PIPELINES_EXPLAIN_H
 #define ATTN_LIB_PIPELINES_EXPLAIN_H
 
+#include "attn/Analysis/CostModel.h"
+
 namespace llvm {
 class raw_ostream;
 } // namespace llvm
-
-namespace mlir {
-class MLIRContext;
-} // namespace mlir
 
 namespace attn {
 
@@ -19,6 +17,10 @@ namespace attn {
 /// what was done or not, the numbers, and for what was not done the reason and
 /// the way out.
 void explainTo(llvm::raw_ostream &os, mlir::MLIRContext &context);
+
+/// A remark on each kernel of a module that says what its calls cost, and one
+/// on the whole.
+void explainCost(mlir::ModuleOp module, const ModelCost &cost);
 
 } // namespace attn
 

@@ -6,10 +6,13 @@
 // Attention whose weights are a result is not fused and still compiles: products
 // and masks as generic kernels, the softmax as a row-wise one.
 
-// ERROR: unfused.mlir:[[# @LINE + 16]]:8: error: 'attn.mix' op expected to become part of an attn.attention (because of fail-if-not-fused), but the attention weights are a result of the function
+// ERROR: unfused.mlir:[[# @LINE + 19]]:8: error: 'attn.mix' op expected to become part of an attn.attention (because of fail-if-not-fused), but the attention weights are a result of the function
 
-// EXPLAIN: unfused.mlir:[[# @LINE + 14]]:8: missed: attention-not-fused: the attention weights are a result of the function; to fix it, use only the result of attn.mix, or ask attn.softmax for its second result, the log-sum-exp [attn-fuse-attention]
+// EXPLAIN: unfused.mlir:[[# @LINE + 17]]:8: missed: attention-not-fused: the attention weights are a result of the function; to fix it, use only the result of attn.mix, or ask attn.softmax for its second result, the log-sum-exp [attn-fuse-attention]
 // EXPLAIN: done: kernel-formed: generic_0, operations 2 [attn-form-kernels]
+// EXPLAIN: unfused.mlir:[[# @LINE + 12]]:8: note: kernel-cost: generic_0, calls 1, flops 64*dim0*dim1*dim2, bytes 16*dim0*dim1*dim2 + 128*dim0*dim1 + 64*dim0*dim2 [cost-model]
+// EXPLAIN: note: kernel-cost: softmax_0, calls 1, flops 0, bytes 32*dim0*dim1*dim2 [cost-model]
+// EXPLAIN: note: model-cost: all kernels, calls 4, flops 128*dim0*dim1*dim2, bytes {{.*}} [cost-model]
 
 // CHECK-LABEL: func.func @weights
 // CHECK: attn.call @generic_0

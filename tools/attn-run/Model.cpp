@@ -9,7 +9,6 @@
 
 #include "Model.h"
 
-#include "Flops.h"
 #include "Progress.h"
 #include "attn/Analysis/TargetInfo.h"
 #include "attn/Pipelines/Dialects.h"
@@ -80,9 +79,11 @@ bool Model::compile(StringRef prefix, StringRef target) {
   else if (!hasTarget(*graph))
     options.targets = {hostTarget().str()};
   mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
-  if (failed(lowerModel(*copy, Emit::Tiled, options)))
+  ModelCost cost;
+  if (failed(lowerModel(*copy, Emit::Tiled, options, &cost)))
     return false;
   ObjectOptions object;
+  object.cost = cost;
   object.prefixPath = prefix.str();
   object.sourceDir = sourceFolder;
   return succeeded(emitObject(*copy, object));
@@ -90,9 +91,11 @@ bool Model::compile(StringRef prefix, StringRef target) {
 
 std::optional<double> Model::flops(const StringMap<int64_t> &dims) {
   mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
-  if (failed(lowerModel(*copy, Emit::Fused, DriverOptions())))
+  ModelCost cost;
+  if (failed(lowerModel(*copy, Emit::Fused, DriverOptions(), &cost)))
     return std::nullopt;
-  return countFlops(*copy, dims);
+  Cost total = cost.total();
+  return total.flops ? total.flops->evaluate(dims) : std::nullopt;
 }
 
 } // namespace attn::run

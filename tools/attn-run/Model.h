@@ -42,7 +42,7 @@ public:
   /// PREFIX.o and its companions. False if there were diagnostics.
   bool compile(llvm::StringRef prefix, llvm::StringRef target);
 
-  /// Operations of a run, see Flops.h; none if unknown.
+  /// Operations of a run, see CostModel.h; none if unknown.
   std::optional<double> flops(const llvm::StringMap<int64_t> &dims);
 
 private:

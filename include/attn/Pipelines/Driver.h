@@ -12,6 +12,7 @@
 #define ATTN_PIPELINES_DRIVER_H
 
 #include "attn/Import/HuggingFace.h"
+#include "attn/Analysis/CostModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>
@@ -65,8 +66,11 @@ readModel(llvm::StringRef path, const HuggingFaceOptions &import,
 std::string modelFolder(llvm::StringRef path);
 
 /// Runs the stages up to `emit` (at most Emit::Tiled) on a module of any level.
+/// `cost` becomes what is counted at the fused level; it stays empty if that is
+/// not reached.
 llvm::LogicalResult lowerModel(mlir::ModuleOp module, Emit emit,
-                               const DriverOptions &options);
+                               const DriverOptions &options,
+                               ModelCost *cost = nullptr);
 
 /// Does everything; all problems go to the standard error. Returns the exit
 /// status: 0, or 1 if there was a problem.

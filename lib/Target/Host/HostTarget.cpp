@@ -68,9 +68,12 @@ static LogicalResult report(ModuleOp module, llvm::Error error) {
   return failure();
 }
 
-static void writeManifest(const ObjectModule &object, uint64_t objectBytes,
-                          raw_ostream &os) {
+static void writeManifest(const ObjectModule &object,
+                          const std::optional<ModelCost> &cost,
+                          uint64_t objectBytes, raw_ostream &os) {
   llvm::json::Object manifest = object.info;
+  if (cost)
+    manifest["cost"] = makeCost(*cost);
   llvm::json::Array weights;
   for (const StoredWeight &weight : object.layout.stored)
     weights.push_back(
@@ -110,7 +113,7 @@ LogicalResult attn::emitObject(ModuleOp module, const ObjectOptions &options) {
                           *object)))
     return failure();
   writeHeader(model.interface, model.layout, embeds, *header);
-  writeManifest(model, object->tell(), *json);
+  writeManifest(model, options.cost, object->tell(), *json);
   return report(module, files.commit());
 }
 

@@ -76,3 +76,26 @@ json::Object attn::makeInfo(const ModelInterface &interface,
       {"weights_bytes", hasWeights ? static_cast<int64_t>(layout.fileSize) : 0},
       {"layout", llvm::toHex(layout.hash, /*LowerCase=*/true)}};
 }
+
+/// A number, or a formula of dims as a text; null where it is unknown.
+static json::Value makeCount(const std::optional<SizePolynomial> &count) {
+  if (!count)
+    return nullptr;
+  std::optional<double> constant = count->constant();
+  if (constant && *constant < 0x1p53)
+    return static_cast<int64_t>(*constant);
+  return count->str();
+}
+
+json::Object attn::makeCost(const ModelCost &cost) {
+  json::Array kernels;
+  for (const KernelCost &kernel : cost.kernels)
+    kernels.push_back(json::Object{{"name", kernel.kernel},
+                                   {"calls", kernel.cost.calls},
+                                   {"flops", makeCount(kernel.cost.flops)},
+                                   {"bytes", makeCount(kernel.cost.bytes)}});
+  Cost total = cost.total();
+  return json::Object{{"flops", makeCount(total.flops)},
+                      {"bytes", makeCount(total.bytes)},
+                      {"kernels", std::move(kernels)}};
+}

@@ -8,6 +8,7 @@
 
 #include "ModelInterface.h"
 #include "WeightLayout.h"
+#include "attn/Analysis/CostModel.h"
 #include "llvm/Support/JSON.h"
 
 namespace attn {
@@ -17,6 +18,9 @@ llvm::json::Object makeInfo(const ModelInterface &interface,
                             const WeightLayout &layout,
                             llvm::ArrayRef<llvm::StringRef> targets,
                             bool embedded);
+
+/// The work of a model: `flops`, `bytes` and the same of each of `kernels`.
+llvm::json::Object makeCost(const ModelCost &cost);
 
 /// The C header of a model: C99 and C++17, no include but standard ones.
 void writeHeader(const ModelInterface &interface, const WeightLayout &layout,

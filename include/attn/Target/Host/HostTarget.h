@@ -13,6 +13,7 @@
 #ifndef ATTN_TARGET_HOST_HOSTTARGET_H
 #define ATTN_TARGET_HOST_HOSTTARGET_H
 
+#include "attn/Analysis/CostModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -30,6 +31,8 @@ struct ObjectOptions {
   bool embedWeights = false;
   /// Where the files that the weights' recipes name are looked up.
   std::string sourceDir;
+  /// What the manifest says about the model's work, counted before tiling.
+  std::optional<ModelCost> cost;
 };
 
 /// Writes PREFIX.o, PREFIX.h, PREFIX.json and, unless the model has no weights
