@@ -66,8 +66,9 @@ llvm::Expected<llvm::raw_fd_ostream *> OutputFiles::open(StringRef name) {
     int descriptor;
     SmallString<128> temporary;
     CleanUpList list;
-    if ((error = fs::createUniqueFile(file.path + "-%%%%%%%%.tmp", descriptor,
-                                      temporary)))
+    error = fs::createUniqueFile(file.path + "-%%%%%%%%.tmp", descriptor,
+                                 temporary);
+    if (error)
       return cannotWrite(name, error);
     list.addPath(temporary);
     file.temporary = temporary.str().str();

@@ -16,12 +16,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <gtest/gtest.h>
 #include <optional>
 #include <string>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 using namespace attn;
 namespace fs = llvm::sys::fs;
