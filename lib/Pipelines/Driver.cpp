@@ -13,7 +13,7 @@
 #include "Explain.h"
 #include "Progress.h"
 #include "attn/Analysis/TargetInfo.h"
-#include "attn/Dialect/IR/Attn.h"
+#include "attn/Dialect/IR/PrintNamed.h"
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Support/OutputFiles.h"
@@ -225,8 +225,7 @@ private:
     case Emit::Graph:
     case Emit::Fused:
     case Emit::Tiled:
-      module->print(*output);
-      *output << "\n";
+      printNamed(*module, *output);
       break;
     case Emit::Host:
       if (failed(emitHostText(*module, objectOptions(), /*lowered=*/false,

@@ -1,11 +1,12 @@
-//===- AttnNames.cpp - names of region arguments in printed IR --*- C++ -*-===//
+//===- AttnNames.cpp - names of values in printed IR ------------*- C++ -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // The arguments of a region are printed under the letters that the
 // documentation uses: s for a score, b, h, i, j for batch, head, query and key,
-// d for a channel, m and n for row and column. Captures keep their numbers.
+// d for a channel, m and n for row and column. Captures keep their numbers. What
+// stands for a symbol is called after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,4 +60,12 @@ void TileMaskOp::getAsmBlockArgumentNames(Region &region,
 void TileMixOp::getAsmBlockArgumentNames(Region &region,
                                          OpAsmSetValueNameFn setName) {
   setNames(region, {"v", "b", "h", "i", "j", "d"}, setName);
+}
+
+void DimSizeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getDim());
+}
+
+void WeightRefOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getWeight());
 }

@@ -147,6 +147,22 @@ struct DriverBuilder {
     });
   }
 
+  /// For the reader of --emit=host.
+  void nameArguments() {
+    const ModelInterface &interface = *driver.interface;
+    std::vector<std::string> names;
+    for (const ModelTensor &input : interface.inputs)
+      names.push_back(input.name);
+    for (const ModelTensor &output : interface.outputs)
+      names.push_back(output.name);
+    llvm::append_range(names, driver.weights);
+    for (const ModelDim &dim : interface.dims)
+      names.push_back(dim.name);
+    for (auto [argument, name] : llvm::zip_equal(body.getArguments(), names))
+      argument.setLoc(
+          NameLoc::get(builder.getStringAttr(name), function.getLoc()));
+  }
+
   /// Nothing refers to them any more.
   void dropWeightsAndDims() {
     for (Operation &op : llvm::make_early_inc_range(*driver.module->getBody()))
@@ -180,6 +196,7 @@ FailureOr<Driver> attn::buildDriver(ModuleOp variant,
   builder.convertWeights();
   if (failed(builder.convertDims()))
     return failure();
+  builder.nameArguments();
   builder.dropWeightsAndDims();
   Block &body = driver.function.front();
   driver.function.removeArgAttrsAttr();

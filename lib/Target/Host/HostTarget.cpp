@@ -12,6 +12,7 @@
 #include "attn/Target/Host/HostTarget.h"
 #include "Driver.h"
 #include "ObjectModule.h"
+#include "attn/Dialect/IR/PrintNamed.h"
 #include "attn/Support/OutputFiles.h"
 #include "attn/Support/Problems.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -164,8 +165,7 @@ LogicalResult attn::emitHostText(ModuleOp module, const ObjectOptions &options,
     driver->module->walk([&](FunctionOpInterface function) {
       if (isa<KernelOp>(function))
         return;
-      function->print(os);
-      os << "\n";
+      printNamed(function, os);
     });
   }
   return success();

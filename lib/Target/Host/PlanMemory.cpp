@@ -306,6 +306,10 @@ FailureOr<Value> Planner::emitOffsets(SizeEmitter &sizes,
           "on data");
     slotBytes[temporary.slot].insert(*bytes);
   }
+  // For the reader of --emit=host.
+  auto named = [&](const Twine &name) {
+    return NameLoc::get(builder.getStringAttr(name), loc);
+  };
   Value offset = sizes.constant(0), round = sizes.constant(alignment - 1);
   Value mask = sizes.constant(-alignment);
   for (SetVector<Value> &candidates : slotBytes) {
@@ -313,9 +317,12 @@ FailureOr<Value> Planner::emitOffsets(SizeEmitter &sizes,
     Value bytes = candidates.front();
     for (Value candidate : llvm::drop_begin(candidates))
       bytes = arith::MaxUIOp::create(builder, loc, bytes, candidate);
+    std::string number = std::to_string(offsets.size() - 1);
     Value rounded = arith::AndIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, bytes, round), mask);
-    offset = arith::AddIOp::create(builder, loc, offset, rounded);
+        builder, named("size" + number),
+        arith::AddIOp::create(builder, loc, bytes, round), mask);
+    offset =
+        arith::AddIOp::create(builder, named("end" + number), offset, rounded);
   }
   return offset;
 }
@@ -328,7 +335,8 @@ LogicalResult Planner::placeTemporaries() {
     sizes.mapping.map(argument, argument);
   auto workspaceType =
       MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  Value workspace = body.addArgument(workspaceType, loc);
+  Value workspace = body.addArgument(
+      workspaceType, NameLoc::get(builder.getStringAttr("workspace"), loc));
   SmallVector<Value> offsets;
   if (failed(emitOffsets(sizes, offsets)))
     return failure();
@@ -358,9 +366,11 @@ LogicalResult Planner::emitWorkspaceFunction() {
   SizeEmitter sizes{builder, loc, {}, {}, {}};
   sizes.overflow =
       arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
-  for (unsigned i = 0; i < numDims; ++i)
-    sizes.mapping.map(body.getArgument(driver.firstDim() + i),
-                      block->getArgument(i));
+  for (unsigned i = 0; i < numDims; ++i) {
+    BlockArgument dim = body.getArgument(driver.firstDim() + i);
+    block->getArgument(i).setLoc(dim.getLoc());
+    sizes.mapping.map(dim, block->getArgument(i));
+  }
   SmallVector<Value> offsets;
   FailureOr<Value> total = emitOffsets(sizes, offsets);
   if (failed(total))

@@ -18,7 +18,7 @@ attn.weight @down value<dense<1.0> : tensor<4x8xf32>> : tensor<4x8xf32>
 // CHECK:         %[[B:.+]] = memref.view %[[WORK]][%[[SECOND]]][%[[ROWS]]] : memref<?xi8> to memref<?x16xf32>
 // CHECK:         attn.call @linear_1 ins(%[[A]], {{.+}} outs(%[[B]] :
 // CHECK:         attn.call @linear_2 ins(%[[B]], {{.+}} outs(%[[A]] :
-// CHECK:         attn.call @linear_3 ins(%[[A]], {{.+}} outs(%arg1 :
+// CHECK:         attn.call @linear_3 ins(%[[A]], {{.+}} outs(%y :
 // CHECK-NOT:     memref.view
 
 // The size says so where it does not fit into 64 bits.

@@ -76,7 +76,7 @@ TEST_F(Host, CopiesWhatAKernelWantsDense) {
   EXPECT_THAT(text, testing::ContainsRegex(
                         "memref.copy %subview, %view : memref<\\?xf32, "
                         "strided<\\[2\\], offset: 1>> to memref<\\?xf32>"));
-  EXPECT_THAT(text, testing::HasSubstr("outs(%arg1 : memref<?xf32>)"));
+  EXPECT_THAT(text, testing::HasSubstr("outs(%result0 : memref<?xf32>)"));
 }
 
 TEST_F(Host, LowersCopiesOfStridedBuffersToLoops) {

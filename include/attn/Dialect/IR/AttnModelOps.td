@@ -58,7 +58,8 @@ def Attn_WeightOp : Attn_Op<"weight", [Symbol, DeclareOpInterfaceMethods<SymbolU
   let hasVerifier = 1;
 }
 
-def Attn_WeightRefOp : Attn_Op<"weight_ref", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Attn_WeightRefOp : Attn_Op<"weight_ref", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "the tensor of an attn.weight";
   let description = [{
     **Constraints**
@@ -69,7 +70,7 @@ def Attn_WeightRefOp : Attn_Op<"weight_ref", [Pure, DeclareOpInterfaceMethods<Sy
     Example:
     ```mlir
     attn.weight @query source<"model.safetensors", "query.weight"> : tensor<384x384xf32>
-    %w = attn.weight_ref @query : tensor<384x384xf32>
+    %query = attn.weight_ref @query : tensor<384x384xf32>
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$weight);
@@ -139,6 +140,7 @@ def Attn_DimOp : Attn_Op<"dim", [Symbol]> {
 }
 
 def Attn_DimSizeOp : Attn_Op<"dim_size", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
       DeclareOpInterfaceMethods<ValueBoundsOpInterface, ["populateBoundsForIndexValue"]>]> {
   let summary = "the run-time value of an attn.dim";
   let description = [{
