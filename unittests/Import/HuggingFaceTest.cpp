@@ -39,7 +39,7 @@ struct TensorInfo {
 class Folder {
 public:
   Folder() {
-    sys::fs::createUniqueDirectory("attn-import", path);
+    EXPECT_FALSE(sys::fs::createUniqueDirectory("attn-import", path));
     config = json::Object{
         {"model_type", "bert"},     {"architectures", json::Array{"BertModel"}},
         {"vocab_size", 5},          {"hidden_size", 4},
@@ -64,7 +64,7 @@ public:
       add(layer + name + ".bias", {4});
     }
   }
-  ~Folder() { sys::fs::remove_directories(path); }
+  ~Folder() { EXPECT_FALSE(sys::fs::remove_directories(path)); }
 
   void add(const std::string &name, std::vector<int64_t> shape,
            const std::string &type = "F32") {

@@ -273,7 +273,7 @@ protected:
     write(inRoot("outside.bin"), "12345678");
     write(folder + "/data.bin", raw<float>({1, 2, 3}));
   }
-  void TearDown() override { sys::fs::remove_directories(root); }
+  void TearDown() override { EXPECT_FALSE(sys::fs::remove_directories(root)); }
 
   std::string inRoot(StringRef name) {
     SmallString<128> path(root);
@@ -391,7 +391,7 @@ TEST(OnnxTestValue, IsATensorOrASequence) {
   EXPECT_THAT(toString(readTestValue(path, Type()).takeError()),
               HasSubstr("expected the data of a tensor, a sequence of tensors "
                         "or an optional of these, got those of another type"));
-  sys::fs::remove(path);
+  EXPECT_FALSE(sys::fs::remove(path));
   EXPECT_THAT(toString(readTestValue(path, tensorType).takeError()),
               HasSubstr("cannot read the file"));
   EXPECT_THAT(toString(readModel(path).takeError()),

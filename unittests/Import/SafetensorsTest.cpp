@@ -316,8 +316,10 @@ TEST(SafetensorsModel, OneFileAndShards) {
 /// A folder that is removed at the end.
 class Folder {
 public:
-  Folder() { sys::fs::createUniqueDirectory("attn-import", path); }
-  ~Folder() { sys::fs::remove_directories(path); }
+  Folder() {
+    EXPECT_FALSE(sys::fs::createUniqueDirectory("attn-import", path));
+  }
+  ~Folder() { EXPECT_FALSE(sys::fs::remove_directories(path)); }
   void write(StringRef name, StringRef text) {
     SmallString<128> file(path);
     sys::path::append(file, name);

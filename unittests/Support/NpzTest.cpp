@@ -40,10 +40,10 @@ NpyArray makeArray(StringRef name, NpyType type, ArrayRef<int64_t> shape) {
 
 std::string written(ArrayRef<NpyArray> arrays) {
   SmallString<128> path;
-  sys::fs::createTemporaryFile("attn", "npz", path);
+  EXPECT_FALSE(sys::fs::createTemporaryFile("attn", "npz", path));
   EXPECT_FALSE(writeNpz(path, arrays));
   std::string bytes = (*MemoryBuffer::getFile(path))->getBuffer().str();
-  sys::fs::remove(path);
+  EXPECT_FALSE(sys::fs::remove(path));
   return bytes;
 }
 

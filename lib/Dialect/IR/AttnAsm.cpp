@@ -39,7 +39,8 @@ ParseResult attn::parseF64(OpAsmParser &parser, FloatAttr &attribute) {
 /// MLIR's lexer takes for a number (it wants a point); hexadecimal for what has
 /// no digits.
 template <typename T>
-static void printShortest(OpAsmPrinter &printer, APFloat value, T number) {
+static void printShortest(OpAsmPrinter &printer, const APFloat &value,
+                          T number) {
   if (!value.isFinite()) {
     printer << "0x"
             << llvm::toString(value.bitcastToAPInt(), /*Radix=*/16,

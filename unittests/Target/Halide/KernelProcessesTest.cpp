@@ -26,7 +26,8 @@ class KernelProcessesTest : public ::testing::Test {
 protected:
   KernelProcessesTest()
       : context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED) {
-    llvm::sys::fs::createUniqueDirectory("attn-processes", folder);
+    EXPECT_FALSE(
+        llvm::sys::fs::createUniqueDirectory("attn-processes", folder));
     const char *kernel = R"(
       attn.kernel @k{0}(%x: tensor<?x4xf32>) -> tensor<?x4xf32>
       attributes {{schedule = #attn.rowwise_schedule<vector = 8, rows = 4>} {{
@@ -36,7 +37,9 @@ protected:
     std::string text = replace(kernel, "0") + replace(kernel, "1");
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   }
-  ~KernelProcessesTest() override { llvm::sys::fs::remove_directories(folder); }
+  ~KernelProcessesTest() override {
+    EXPECT_FALSE(llvm::sys::fs::remove_directories(folder));
+  }
 
   static mlir::DialectRegistry makeRegistry() {
     mlir::DialectRegistry registry;

@@ -175,8 +175,11 @@ struct CompiledKernel::Implementation {
 namespace {
 struct Files {
   llvm::SmallString<128> directory;
-  Files() { llvm::sys::fs::createUniqueDirectory("attn-kernel", directory); }
-  ~Files() { llvm::sys::fs::remove_directories(directory); }
+  Files() {
+    EXPECT_FALSE(
+        llvm::sys::fs::createUniqueDirectory("attn-kernel", directory));
+  }
+  ~Files() { EXPECT_FALSE(llvm::sys::fs::remove_directories(directory)); }
   std::string path(const char *name) { return (directory + "/" + name).str(); }
 };
 

@@ -19,7 +19,9 @@ struct Resolver : WeightTest {
   void SetUp() override {
     ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("attn-weights", folder));
   }
-  void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+  void TearDown() override {
+    EXPECT_FALSE(llvm::sys::fs::remove_directories(folder));
+  }
 
   /// Writes a safetensors file of header and data.
   void write(const std::string &header, const std::string &data) {
