@@ -66,12 +66,21 @@ function(add_attn_library name)
   set_property(GLOBAL APPEND PROPERTY ATTN_LIBRARIES ${name})
 endfunction()
 
+# What a program of the sanitizer build needs besides.
+function(_attn_setup_program name)
+  if(ATTN_SANITIZE MATCHES "address")
+    target_sources(${name}
+                   PRIVATE ${PROJECT_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+  endif()
+endfunction()
+
 # A program in <build>/bin that is installed.
 function(add_attn_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   _attn_setup_target(${name})
   attn_use_pch(${name} attn-pch)
+  _attn_setup_program(${name})
   target_link_libraries(${name} PRIVATE attn_mlir ${ARG_LINK_LIBS})
   set_property(GLOBAL APPEND PROPERTY ATTN_TOOLS ${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -83,6 +92,7 @@ function(add_attn_unittest name)
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
   _attn_setup_target(${name})
   attn_use_pch(${name} attn-pch)
+  _attn_setup_program(${name})
   target_link_libraries(${name} PRIVATE attn_mlir ${ARG_LINK_LIBS}
                                         GTest::gmock GTest::gtest_main)
   set_target_properties(

@@ -91,7 +91,9 @@ OpFoldResult attn::hostSize(OpBuilder &builder, Location loc, Value tensor,
     return expand.getMixedOutputShape()[dim];
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     OpFoldResult size = builder.getIndexAttr(1);
-    for (int64_t source : collapse.getReassociationIndices()[dim])
+    SmallVector<ReassociationIndices> groups =
+        collapse.getReassociationIndices();
+    for (int64_t source : groups[dim])
       size = multiply(builder, loc, size,
                       hostSize(builder, loc, collapse.getSrc(), source));
     return size;
