@@ -12,6 +12,7 @@
 #include "attn/Target/Host/HostTarget.h"
 #include "Driver.h"
 #include "ObjectModule.h"
+#include "Variants.h"
 #include "attn/Dialect/IR/PrintNamed.h"
 #include "attn/Support/OutputFiles.h"
 #include "attn/Support/Problems.h"

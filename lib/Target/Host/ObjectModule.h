@@ -7,7 +7,6 @@
 #define ATTN_LIB_TARGET_HOST_OBJECTMODULE_H
 
 #include "Manifest.h"
-#include "attn/Analysis/TargetInfo.h"
 #include "attn/Target/Host/HostTarget.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -15,16 +14,6 @@
 #include "llvm/Target/TargetMachine.h"
 
 namespace attn {
-
-/// A variant of the model: the module that holds its function and kernels.
-struct Variant {
-  mlir::ModuleOp module;
-  const TargetInfo *target;
-};
-
-/// The variants of a tiled-level module, the first named one first. Reports
-/// unknown targets and mixed architectures.
-mlir::FailureOr<llvm::SmallVector<Variant>> getVariants(mlir::ModuleOp module);
 
 /// The C identifier that all names of the model start with.
 std::string getModelName(const ObjectOptions &options);

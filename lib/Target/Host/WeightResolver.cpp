@@ -5,10 +5,9 @@
 
 #include "attn/Target/Host/WeightResolver.h"
 #include "ModelInterface.h"
-#include "attn/Import/Safetensors.h"
+#include "WeightResolverImpl.h"
 #include "attn/Support/Problems.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
 
@@ -17,10 +16,6 @@ using namespace attn;
 
 /// Elements that pass through memory at a time.
 static constexpr int64_t chunkElements = 1 << 16;
-
-static RankedTensorType getTensorType(WeightOp weight) {
-  return cast<RankedTensorType>(weight.getType());
-}
 
 int64_t attn::getWeightBytes(WeightOp weight) {
   int64_t bytes = getElementBytes(getTensorType(weight).getElementType());
@@ -62,37 +57,6 @@ static std::optional<SafetensorsType> getFileType(Type type) {
       })
       .Default([](Type) { return std::nullopt; });
 }
-
-struct WeightResolver::Impl {
-  ModuleOp module;
-  std::string sourceDir;
-  SymbolTable symbols;
-  /// Open files by path; a null one failed and was reported.
-  llvm::StringMap<std::unique_ptr<SafetensorsFile>> files;
-
-  Impl(ModuleOp module, StringRef sourceDir)
-      : module(module), sourceDir(sourceDir.str()), symbols(module) {}
-
-  WeightOp lookup(FlatSymbolRefAttr name) {
-    return symbols.lookup<WeightOp>(name.getAttr());
-  }
-  SafetensorsFile *open(WeightOp weight, StringRef file, bool &reported);
-
-  LogicalResult check(WeightOp weight);
-  LogicalResult check(WeightOp weight, SourceAttr source);
-  LogicalResult check(WeightOp weight, ValueAttr value);
-
-  /// Elements [first, first + count) of a checked weight, to `out`.
-  LogicalResult read(WeightOp weight, int64_t first, int64_t count, char *out);
-  LogicalResult read(WeightOp weight, SourceAttr source, int64_t first,
-                     int64_t count, char *out);
-  LogicalResult read(WeightOp weight, ValueAttr value, int64_t first,
-                     int64_t count, char *out);
-  LogicalResult read(WeightOp weight, ConcatAttr concat, int64_t first,
-                     int64_t count, char *out);
-  LogicalResult read(WeightOp weight, PackAttr pack, int64_t first,
-                     int64_t count, char *out);
-};
 
 /// The file, which the check has opened. `reported` tells that it cannot be.
 SafetensorsFile *WeightResolver::Impl::open(WeightOp weight, StringRef file,
@@ -185,127 +149,6 @@ LogicalResult WeightResolver::Impl::check(WeightOp weight, ValueAttr value) {
   if (!isa<DenseElementsAttr>(elements))
     return weight.emitError("expected dense elements or a dense resource, got "
                             "another kind of constant");
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Data
-//===----------------------------------------------------------------------===//
-
-LogicalResult WeightResolver::Impl::read(WeightOp weight, int64_t first,
-                                         int64_t count, char *out) {
-  return llvm::TypeSwitch<Attribute, LogicalResult>(weight.getRecipe())
-      .Case<SourceAttr, ValueAttr, ConcatAttr, PackAttr>(
-          [&](auto recipe) { return read(weight, recipe, first, count, out); });
-}
-
-LogicalResult WeightResolver::Impl::read(WeightOp weight, SourceAttr source,
-                                         int64_t first, int64_t count,
-                                         char *out) {
-  bool reported;
-  SafetensorsFile *file = open(weight, source.getFile(), reported);
-  const SafetensorsTensor *tensor =
-      file ? file->lookup(source.getTensor()) : nullptr;
-  if (!tensor)
-    return weight.emitError("the weight was not checked");
-  if (getTensorType(weight).getElementType().isF32()) {
-    llvm::Error error = readFloats(
-        *file, *tensor, first,
-        llvm::MutableArrayRef<float>(reinterpret_cast<float *>(out), count));
-    if (error)
-      return weight.emitError() << llvm::toString(std::move(error));
-    return success();
-  }
-  int64_t size = getElementBytes(getTensorType(weight).getElementType());
-  memcpy(out, file->data(*tensor).data() + first * size, count * size);
-  return success();
-}
-
-LogicalResult WeightResolver::Impl::read(WeightOp weight, ValueAttr value,
-                                         int64_t first, int64_t count,
-                                         char *out) {
-  int64_t size = getElementBytes(getTensorType(weight).getElementType());
-  if (auto resource =
-          dyn_cast<DenseResourceElementsAttr>(value.getElements())) {
-    ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
-    memcpy(out, data.data() + first * size, count * size);
-    return success();
-  }
-  auto dense = cast<DenseElementsAttr>(value.getElements());
-  if (dense.getElementType().isInteger(1)) { // stored as bits
-    auto values = dense.getValues<bool>();
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = values[first + i];
-    return success();
-  }
-  ArrayRef<char> data = dense.getRawData();
-  if (!dense.isSplat()) {
-    memcpy(out, data.data() + first * size, count * size);
-    return success();
-  }
-  for (int64_t i = 0; i < count; ++i)
-    memcpy(out + i * size, data.data(), size);
-  return success();
-}
-
-/// Seen as (outer, axis, inner), a part is a run of axis * inner elements in
-/// each outer index; the range is cut at the borders of those runs.
-LogicalResult WeightResolver::Impl::read(WeightOp weight, ConcatAttr concat,
-                                         int64_t first, int64_t count,
-                                         char *out) {
-  RankedTensorType type = getTensorType(weight);
-  int64_t size = getElementBytes(type.getElementType()), inner = 1;
-  for (int64_t d = concat.getAxis() + 1; d < type.getRank(); ++d)
-    inner *= type.getDimSize(d);
-  int64_t row = type.getDimSize(concat.getAxis()) * inner;
-  while (count > 0) {
-    int64_t outer = first / row, start = 0, at = first % row;
-    for (FlatSymbolRefAttr name : concat.getWeights()) {
-      WeightOp part = lookup(name);
-      int64_t run = getTensorType(part).getDimSize(concat.getAxis()) * inner;
-      if (at < start + run && count > 0) {
-        int64_t offset = at - start;
-        int64_t length = std::min(run - offset, count);
-        if (failed(read(part, outer * run + offset, length, out)))
-          return failure();
-        at += length;
-        first += length;
-        count -= length;
-        out += length * size;
-      }
-      start += run;
-    }
-  }
-  return success();
-}
-
-/// A panel holds `panel` rows of the matrix with the columns outermost: those
-/// rows are read once and transposed.
-LogicalResult WeightResolver::Impl::read(WeightOp weight, PackAttr pack,
-                                         int64_t first, int64_t count,
-                                         char *out) {
-  WeightOp part = lookup(pack.getWeight());
-  RankedTensorType from = getTensorType(part);
-  int64_t size = getElementBytes(from.getElementType());
-  int64_t rows = from.getDimSize(0), columns = from.getDimSize(1);
-  int64_t panel = pack.getPanel(), panelSize = panel * columns;
-  std::vector<char> matrix(panelSize * size);
-  while (count > 0) {
-    int64_t number = first / panelSize, begin = first % panelSize;
-    int64_t length = std::min(panelSize - begin, count);
-    int64_t valid = std::min(panel, rows - number * panel);
-    if (failed(read(part, number * panelSize, valid * columns, matrix.data())))
-      return failure();
-    for (int64_t i = begin; i < begin + length; ++i, out += size) {
-      int64_t column = i / panel, r = i % panel;
-      if (r < valid)
-        memcpy(out, &matrix[(r * columns + column) * size], size);
-      else
-        memset(out, 0, size);
-    }
-    first += length;
-    count -= length;
-  }
   return success();
 }
 
