@@ -52,8 +52,9 @@ static std::optional<SafetensorsType> getFileType(Type type) {
           return SafetensorsType::I32;
         case 64:
           return SafetensorsType::I64;
+        default:
+          return std::nullopt;
         }
-        return std::nullopt;
       })
       .Default([](Type) { return std::nullopt; });
 }
