@@ -14,10 +14,12 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 using namespace attn;
+using llvm::formatv;
 using testing::ElementsAre;
 using testing::SizeIs;
 
@@ -73,6 +75,7 @@ struct CostModel : testing::Test {
       return {"cannot parse"};
     std::vector<std::string> lines;
     cost = estimateCost(*module);
+    lines.reserve(cost.kernels.size());
     for (const KernelCost &kernel : cost.kernels)
       lines.push_back(kernel.kernel + ": " + describe(kernel.cost));
     return lines;
@@ -133,30 +136,37 @@ TEST_F(CostModel, KnowsDimsOfOneValue) {
 }
 
 TEST_F(CostModel, CountsAttentionInBothLayouts) {
-  for (const char *layout : {"bshd", "bhsd"}) {
-    bool swaps = layout == std::string("bhsd");
-    std::string q = swaps ? "tensor<?x4x?x8xf16>" : "tensor<?x?x4x8xf16>";
-    std::string k = swaps ? "tensor<?x2x?x8xf16>" : "tensor<?x?x2x8xf16>";
-    std::string v = swaps ? "tensor<?x2x?x6xf16>" : "tensor<?x?x2x6xf16>";
-    std::string o = swaps ? "tensor<?x4x?x6xf16>" : "tensor<?x?x4x6xf16>";
-    auto dims = [&](const std::string &name) {
-      return swaps ? " {attn.dims = [\"b\", \"\", \"" + name + "\", \"\"]}"
-                   : " {attn.dims = [\"b\", \"" + name + "\", \"\", \"\"]}";
-    };
-    EXPECT_THAT(
-        count("attn.kernel @attention_0(%q: " + q + ", %k: " + k +
-              ", %v: " + v + ", %c: f32) -> " + o +
-              " {\n%r = attn.attention %q, %k, %v scale(%c : f32) layout(" +
-              layout + ") : " + q + ", " + k + ", " + v + " -> " + o +
-              "\nattn.yield %r : " + o + "\n}\nfunc.func @f(%q: " + q +
-              dims("n") + ", %k: " + k + dims("m") + ", %v: " + v + dims("m") +
-              ", %e: " + o + dims("n") +
-              ") {\n%c = arith.constant 1.0 : f32\n"
-              "%r = attn.call @attention_0 ins(%q, %k, %v, %c : " +
-              q + ", " + k + ", " + v + ", f32) outs(%e : " + o + ") -> " + o +
-              "\nreturn\n}"),
-        ElementsAre("attention_0: 1, 112*b*m*n, 56*b*m + 112*b*n"))
-        << layout;
+  // A tensor of heads x channels: its type, and the names of its dims.
+  auto type = [](bool swaps, const char *heads, const char *channels) {
+    return formatv(swaps ? "tensor<?x{0}x?x{1}xf16>"
+                         : "tensor<?x?x{0}x{1}xf16>",
+                   heads, channels)
+        .str();
+  };
+  auto dims = [](bool swaps, const char *length) {
+    return formatv(swaps ? R"({{attn.dims = ["b", "", "{0}", ""]})"
+                         : R"({{attn.dims = ["b", "{0}", "", ""]})",
+                   length)
+        .str();
+  };
+  for (bool swaps : {false, true}) {
+    std::string text = formatv(
+        R"mlir(
+  attn.kernel @attention_0(%q: {0}, %k: {1}, %v: {2}, %c: f32) -> {3} {{
+    %r = attn.attention %q, %k, %v scale(%c : f32) layout({4}) : {0}, {1}, {2} -> {3}
+    attn.yield %r : {3}
+  }
+  func.func @f(%q: {0} {5}, %k: {1} {6}, %v: {2} {6}, %e: {3} {5}) {{
+    %c = arith.constant 1.0 : f32
+    %r = attn.call @attention_0 ins(%q, %k, %v, %c : {0}, {1}, {2}, f32) outs(%e : {3}) -> {3}
+    return
+  })mlir",
+        type(swaps, "4", "8"), type(swaps, "2", "8"), type(swaps, "2", "6"),
+        type(swaps, "4", "6"), swaps ? "bhsd" : "bshd", dims(swaps, "n"),
+        dims(swaps, "m"));
+    EXPECT_THAT(count(text),
+                ElementsAre("attention_0: 1, 112*b*m*n, 56*b*m + 112*b*n"))
+        << text;
   }
 }
 
@@ -276,11 +286,8 @@ TEST_F(CostModel, DoesNotKnowOtherSizes) {
 TEST_F(CostModel, StopsWhereFormulasGrow) {
   // b to the power of 2^60.
   std::string power = "%n0 = arith.muli %b, %b : index\n";
-  for (int i = 1; i < 60; ++i) {
-    std::string last = "%n" + std::to_string(i - 1);
-    power += "%n" + std::to_string(i) + " = arith.muli " + last + ", " + last +
-             " : index\n";
-  }
+  for (int i = 1; i < 60; ++i)
+    power += formatv("%n{0} = arith.muli %n{1}, %n{1} : index\n", i, i - 1);
   EXPECT_THAT(count(withRows(power + "%n = arith.addi %n59, %b : index")),
               ElementsAre("linear_0: 1, ?, ?"));
 }

@@ -11,8 +11,8 @@
 #ifndef ATTN_PIPELINES_DRIVER_H
 #define ATTN_PIPELINES_DRIVER_H
 
-#include "attn/Import/HuggingFace.h"
 #include "attn/Analysis/CostModel.h"
+#include "attn/Import/HuggingFace.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>

@@ -4,9 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "FlashModel.h"
 
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
 #include <cmath>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <limits>
 
 using namespace attn::testing;
@@ -310,11 +311,11 @@ TEST_F(FlashTest, RemovedMaskShowsThePartialTile) {
   std::string text = model.tiled();
   size_t begin = text.find("attn.tile_mask");
   ASSERT_NE(begin, std::string::npos);
-  begin = text.rfind("%", begin); // The result's name.
-  size_t end = text.find("\n", text.find("} :", begin));
-  std::string name = text.substr(begin, text.find(" ", begin) - begin);
-  size_t operand = text.find("%", text.find("tile_mask", begin));
-  std::string scores = text.substr(operand, text.find(" ", operand) - operand);
+  begin = text.rfind('%', begin); // The result's name.
+  size_t end = text.find('\n', text.find("} :", begin));
+  std::string name = text.substr(begin, text.find(' ', begin) - begin);
+  size_t operand = text.find('%', text.find("tile_mask", begin));
+  std::string scores = text.substr(operand, text.find(' ', operand) - operand);
   std::string edited = text.substr(0, begin) + text.substr(end);
   edited =
       edit(edited, "tile_max " + name + ",", "tile_max " + scores + ",", begin);
@@ -402,11 +403,11 @@ TEST_F(FlashTest, RefusedLoops) {
                 "expression");
   // The weights of the old maximum.
   size_t exp = text.find("attn.tile_exp");
-  size_t comma = text.find(",", exp);
-  size_t space = text.find(" ", comma + 2);
+  size_t comma = text.find(',', exp);
+  size_t space = text.find(' ', comma + 2);
   size_t max = text.find("attn.tile_max");
-  size_t carry = text.find(",", max) + 2;
-  std::string old = text.substr(carry, text.find(" ", carry) - carry);
+  size_t carry = text.find(',', max) + 2;
+  std::string old = text.substr(carry, text.find(' ', carry) - carry);
   std::string edited = text;
   edited.replace(comma + 2, space - comma - 2, old);
   expectRefused(edited,
@@ -420,7 +421,7 @@ TEST_F(FlashTest, RefusedSchedulesOfOtherKinds) {
   size_t begin = text.find(" attributes {schedule");
   ASSERT_NE(begin, std::string::npos);
   std::string none =
-      text.substr(0, begin) + text.substr(text.find("}", begin) + 1);
+      text.substr(0, begin) + text.substr(text.find('}', begin) + 1);
   expectRefused(none, "expected #attn.flash_schedule as its schedule (because "
                       "it holds tiled attention loops)");
 }
@@ -431,14 +432,14 @@ TEST_F(FlashTest, RefusedStores) {
   size_t insert = text.find("tensor.parallel_insert_slice");
   ASSERT_NE(insert, std::string::npos);
   std::string none =
-      text.substr(0, insert) + text.substr(text.find("\n", insert));
+      text.substr(0, insert) + text.substr(text.find('\n', insert));
   expectRefused(none, "expected its result to be stored by "
                       "a tensor.parallel_insert_slice");
   // [batch, row, head, channel]: without the head nothing is indexed by it.
-  size_t open = text.find("[", insert);
-  size_t row = text.find(",", open);
-  size_t head = text.find(",", row + 1);
-  size_t channel = text.find(",", head + 1);
+  size_t open = text.find('[', insert);
+  size_t row = text.find(',', open);
+  size_t head = text.find(',', row + 1);
+  size_t channel = text.find(',', head + 1);
   std::string fixed = text;
   fixed.replace(head + 2, channel - head - 2, "0");
   expectRefused(fixed,
@@ -460,14 +461,14 @@ TEST_F(FlashTest, RefusedTensorsAndBounds) {
   std::string text = model.tiled();
   size_t empty = text.find("tensor.empty");
   ASSERT_NE(empty, std::string::npos);
-  size_t name = text.rfind("%", empty);
-  std::string init = text.substr(name, text.find(" ", name) - name);
+  size_t name = text.rfind('%', empty);
+  std::string init = text.substr(name, text.find(' ', name) - name);
   expectRefused(editAll(text, "tile_load %arg2", "tile_load " + init),
                 "not supported by the Halide target: the tensor is not an "
                 "argument of the kernel");
 
   // A bound that branches.
-  size_t forall = text.rfind("\n", text.find("scf.forall"));
+  size_t forall = text.rfind('\n', text.find("scf.forall"));
   std::string branch = text;
   branch.insert(forall, R"(
     %yes = arith.constant true
@@ -477,7 +478,7 @@ TEST_F(FlashTest, RefusedTensorsAndBounds) {
       scf.yield %c1 : index
     })");
   size_t to = branch.find(" to %", branch.find("scf.for %")) + 4;
-  branch.replace(to, branch.find(" ", to) - to, "%bound");
+  branch.replace(to, branch.find(' ', to) - to, "%bound");
   expectRefused(branch, "not supported by the Halide target: a value of type "
                         "'index' that is not known when the kernel starts");
 }

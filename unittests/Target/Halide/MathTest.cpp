@@ -67,6 +67,7 @@ TEST_P(Math, StaysInItsErrorBound) {
   const Function &f = GetParam();
   constexpr int count = 2000003;
   std::vector<float> inputs;
+  inputs.reserve(count);
   for (int i = 0; i < count; ++i)
     inputs.push_back(f.low + (f.high - f.low) * float(i) / float(count - 1));
   std::vector<float> results = apply(inputs);
