@@ -41,10 +41,10 @@ static FormulaRef makeBinary(Formula::Kind kind, FormulaRef lhs,
   return std::make_shared<Formula>(Formula{kind, {}, {lhs, rhs}});
 }
 static FormulaRef makeAnd(FormulaRef lhs, FormulaRef rhs) {
-  return makeBinary(Formula::Kind::And, lhs, rhs);
+  return makeBinary(Formula::Kind::And, std::move(lhs), std::move(rhs));
 }
 static FormulaRef makeOr(FormulaRef lhs, FormulaRef rhs) {
-  return makeBinary(Formula::Kind::Or, lhs, rhs);
+  return makeBinary(Formula::Kind::Or, std::move(lhs), std::move(rhs));
 }
 
 MaskReader::MaskReader(AttentionOp op)
@@ -319,14 +319,14 @@ std::optional<MaskReader::Cases> MaskReader::readOperation(Operation *op) {
   };
   /// An operation whose result is one expression of its two operands.
   auto binary = [&](auto function) {
-    return combine(
-        operand(0), operand(1),
-        [&](FormulaRef guard, AffineExpr lhs, AffineExpr rhs, Cases &result) {
-          AffineExpr expr = function(lhs, rhs);
-          if (expr)
-            result.push_back({guard, expr});
-          return bool(expr);
-        });
+    return combine(operand(0), operand(1),
+                   [&](const FormulaRef &guard, AffineExpr lhs, AffineExpr rhs,
+                       Cases &result) {
+                     AffineExpr expr = function(lhs, rhs);
+                     if (expr)
+                       result.push_back({guard, expr});
+                     return bool(expr);
+                   });
   };
   /// Division by a positive constant; `onlyNatural` where it is the same as the
   /// floor or remainder only for dividends that are not negative.
@@ -346,14 +346,15 @@ std::optional<MaskReader::Cases> MaskReader::readOperation(Operation *op) {
   auto modulo = [](AffineExpr lhs, int64_t by) { return lhs % by; };
   /// The smaller or the larger operand, as two cases.
   auto extremum = [&](bool wantSmaller) {
-    return combine(
-        operand(0), operand(1),
-        [&](FormulaRef guard, AffineExpr lhs, AffineExpr rhs, Cases &result) {
-          AffineExpr first = wantSmaller ? rhs - lhs : lhs - rhs;
-          result.push_back({makeAnd(guard, makeAtom(first)), lhs});
-          result.push_back({makeAnd(guard, makeAtom(-first - 1)), rhs});
-          return true;
-        });
+    return combine(operand(0), operand(1),
+                   [&](const FormulaRef &guard, AffineExpr lhs, AffineExpr rhs,
+                       Cases &result) {
+                     AffineExpr first = wantSmaller ? rhs - lhs : lhs - rhs;
+                     result.push_back({makeAnd(guard, makeAtom(first)), lhs});
+                     result.push_back(
+                         {makeAnd(guard, makeAtom(-first - 1)), rhs});
+                     return true;
+                   });
   };
 
   return llvm::TypeSwitch<Operation *, std::optional<Cases>>(op)
