@@ -244,7 +244,7 @@ std::optional<MaskReader::Cases> MaskReader::readSize(Value tensor, Value dim) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     if (argument.getOwner() == &block && argument.getArgNumber() >= 4)
       tensor = op.getCaptures()[argument.getArgNumber() - 4];
-  int64_t sequence = op.getLayout() == Layout::BSHD ? 1 : 2;
+  int64_t sequence = sequenceDim(op.getLayout());
   if (getConstantIntValue(dim) != sequence)
     return std::nullopt;
   if (tensor == op.getQuery())

@@ -298,9 +298,9 @@ llvm::Expected<Results> ModuleEvaluator::runOp(Operation *op,
     return runCall(op, callee, operands);
   if (llvm::Error error = checkSizes(op, operands))
     return std::move(error);
-  for (auto family :
-       {evaluateAttentionOp, evaluateLayerOp, evaluateFusedOp, evaluateTensorOp,
-        evaluateElementwiseOp, evaluateLinalgOp})
+  for (auto family : {evaluateAttentionOp, evaluateScoreOp, evaluateCacheOp,
+                      evaluateLayerOp, evaluateFusedOp, evaluateTensorOp,
+                      evaluateElementwiseOp, evaluateLinalgOp})
     if (FamilyResult results = family(op, operands))
       return std::move(*results);
   return makeError(op, "is not evaluated: expected the graph or the fused "

@@ -14,6 +14,7 @@
 
 #include "attn/Reference/Evaluator.h"
 
+#include <limits>
 #include <optional>
 
 namespace attn::reference {
@@ -41,8 +42,12 @@ llvm::Error checkSizes(mlir::Operation *op, Operands operands);
 /// it is evaluated. A number too large for an integer is one here.
 double estimateBytes(mlir::Operation *op, Operands operands);
 
-/// scores, mask, bias, softmax, mix, split_heads, merge_heads.
+/// split_heads, merge_heads, scores, additive_scores, softmax, mix.
 FamilyResult evaluateAttentionOp(mlir::Operation *op, Operands operands);
+/// mask, bias, softcap, alibi, t5_bias.
+FamilyResult evaluateScoreOp(mlir::Operation *op, Operands operands);
+/// rotary, cache_append, merge_attention.
+FamilyResult evaluateCacheOp(mlir::Operation *op, Operands operands);
 /// linear, norms, activations, embeddings, positions, pooling, pack.
 FamilyResult evaluateLayerOp(mlir::Operation *op, Operands operands);
 /// attn.attention, attn.fused_linear.
@@ -58,10 +63,18 @@ FamilyResult evaluateLinalgOp(mlir::Operation *op, Operands operands);
 llvm::Expected<Tensor> evaluateWeight(WeightOp weight,
                                       const EvaluatorOptions &options);
 
+/// The score of a pair that takes no part.
+inline constexpr double hidden = -std::numeric_limits<double>::infinity();
+
 /// Softmax of a row of scores into weights; returns the log-sum-exp. A score
-/// of -inf has weight exactly 0, a row of them has an lse of -inf.
+/// of -inf has weight exactly 0, a row of them has an lse of -inf. A sink joins
+/// the sum, unless it is -inf.
 double softmaxRow(llvm::ArrayRef<double> scores,
-                  llvm::MutableArrayRef<double> weights);
+                  llvm::MutableArrayRef<double> weights, double sink = hidden);
+
+/// What the diagonal of query 0 points at in batch row b.
+int64_t getShift(Alignment alignment, int64_t queries, int64_t keys,
+                 const Tensor *offsets, int64_t b);
 
 /// The product of rows of K numbers and a weight (N, K): rows of N.
 Tensor multiplyRows(const Tensor &input, const Tensor &weight);
@@ -78,24 +91,24 @@ Tensor packWeight(const Tensor &weight, int64_t panel);
 template <typename T> class HeadView {
 public:
   HeadView(T &tensor, Layout layout)
-      : tensor(tensor), headDim(attn::headDim(layout)),
-        sequenceDim(attn::sequenceDim(layout)) {
+      : tensor(tensor), batchDim(attn::batchDim(layout)),
+        headDim(attn::headDim(layout)), sequenceDim(attn::sequenceDim(layout)) {
     strides[2] = tensor.size(3);
     strides[1] = strides[2] * tensor.size(2);
     strides[0] = strides[1] * tensor.size(1);
   }
-  int64_t batches() const { return tensor.size(0); }
+  int64_t batches() const { return tensor.size(batchDim); }
   int64_t heads() const { return tensor.size(headDim); }
   int64_t length() const { return tensor.size(sequenceDim); }
   int64_t channels() const { return tensor.size(3); }
   auto &operator()(int64_t b, int64_t h, int64_t s, int64_t d) const {
-    return tensor.numbers[b * strides[0] + h * strides[headDim] +
+    return tensor.numbers[b * strides[batchDim] + h * strides[headDim] +
                           s * strides[sequenceDim] + d];
   }
 
 private:
   T &tensor;
-  unsigned headDim, sequenceDim;
+  unsigned batchDim, headDim, sequenceDim;
   int64_t strides[3];
 };
 template <typename T> HeadView(T &, Layout) -> HeadView<T>;
@@ -104,9 +117,9 @@ template <typename T> HeadView(T &, Layout) -> HeadView<T>;
 inline llvm::SmallVector<int64_t, 4> headShape(Layout layout, int64_t batches,
                                                int64_t heads, int64_t length,
                                                int64_t channels) {
-  if (layout == Layout::BSHD)
-    return {batches, length, heads, channels};
-  return {batches, heads, length, channels};
+  llvm::SmallVector<int64_t> shape =
+      inLayout(layout, batches, length, heads, channels);
+  return {shape.begin(), shape.end()};
 }
 
 } // namespace attn::reference

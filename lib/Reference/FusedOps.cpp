@@ -50,7 +50,9 @@ public:
   Attention(AttentionOp op, Operands operands)
       : op(op), query(*operands[0], op.getLayout()),
         key(*operands[1], op.getLayout()), value(*operands[2], op.getLayout()),
-        scale(operands[3]->get(0).number), captures(operands.drop_front(4)) {}
+        scale(operands[3]->get(0).number),
+        sinks(op.getSinks() ? operands[4].get() : nullptr),
+        captures(operands.take_back(op.getCaptures().size())) {}
 
   llvm::Expected<Results> evaluate();
 
@@ -66,6 +68,7 @@ private:
   AttentionOp op;
   HeadView<const Tensor> query, key, value;
   double scale;
+  const Tensor *sinks;
   Operands captures;
   OptionalFormula combine, scoreRule, mask, valueRule;
 };
@@ -142,7 +145,8 @@ llvm::Expected<Results> Attention::evaluate() {
       for (int64_t i = 0; i < query.length(); ++i) {
         for (int64_t j = 0; j < key.length(); ++j)
           scores[j] = score(b, h, i, j);
-        lse.number({b, h, i}) = softmaxRow(scores, weights);
+        lse.number({b, h, i}) =
+            softmaxRow(scores, weights, sinks ? sinks->number({h}) : hidden);
         for (int64_t d = 0; d < value.channels(); ++d)
           out(b, h, i, d) = mixed(b, h, i, d, weights);
       }

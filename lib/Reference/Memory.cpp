@@ -61,7 +61,7 @@ static double countDefault(Operation *op, Operands operands) {
 
 static double countElements(Operation *op, Operands operands) {
   return TypeSwitch<Operation *, double>(op)
-      .Case<ScoresOp>([&](ScoresOp op) {
+      .Case<ScoresOp, AdditiveScoresOp>([&](auto op) {
         return countRows(*operands[0]) *
                count(operands[1]->size(sequenceDim(op.getLayout())));
       })

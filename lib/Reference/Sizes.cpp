@@ -44,10 +44,8 @@ public:
   }
   void tieHeads(StringRef value, const Tensor &tensor, Layout layout,
                 const char *sequence, const char *channels) {
-    if (layout == Layout::BSHD)
-      tie(value, tensor, {"B", sequence, "", channels});
-    else
-      tie(value, tensor, {"B", "", sequence, channels});
+    tie(value, tensor,
+        inLayout<const char *>(layout, "B", sequence, "", channels));
   }
   llvm::Error takeError(Operation *op) const {
     if (problem.empty())
@@ -64,30 +62,72 @@ private:
 
 static void tieMask(Sizes &sizes, MaskOp op, Operands operands) {
   sizes.tie("scores", *operands[0], {"B", "H", "N", "M"});
-  if (operands.size() < 2 || isa<DenseMaskAttr>(op.getRule()))
-    return; // Broadcasts are checked where they are made.
-  if (isa<KeyPaddingAttr>(op.getRule()))
-    sizes.tie("operand", *operands[1], {"B", "M"});
-  else
-    sizes.tie("operand", *operands[1], {"B"});
+  for (auto [index, input] : llvm::enumerate(getMaskInputs(op.getRule()))) {
+    // A dense mask has no letters: broadcasts are checked where they are made.
+    SmallVector<const char *> letters;
+    for (StringLiteral letter : input.letters)
+      letters.push_back(letter.data());
+    sizes.tie("input " + std::to_string(index), *operands[1 + index], letters);
+  }
+}
+
+/// Offsets are the last operand of whatever reads them.
+template <typename OpTy>
+static void tieOffsets(Sizes &sizes, OpTy op, Operands operands) {
+  if constexpr (!std::is_same_v<OpTy, AdditiveScoresOp>)
+    if (op.getOffsets())
+      sizes.tie("offsets", *operands.back(), {"B"});
 }
 
 llvm::Error reference::checkSizes(Operation *op, Operands operands) {
   Sizes sizes;
   llvm::TypeSwitch<Operation *>(op)
-      .Case<ScoresOp>([&](ScoresOp op) {
+      .Case<ScoresOp, AdditiveScoresOp>([&](auto op) {
         sizes.tieHeads("query", *operands[0], op.getLayout(), "N", "D");
         sizes.tieHeads("key", *operands[1], op.getLayout(), "M", "D");
+        tieOffsets(sizes, op, operands);
+      })
+      .Case<AlibiOp, T5BiasOp>([&](auto op) {
+        sizes.tie("scores", *operands[0], {"B", "H", "N", "M"});
+        tieOffsets(sizes, op, operands);
       })
       .Case<MaskOp>([&](MaskOp op) { tieMask(sizes, op, operands); })
       .Case<MixOp>([&](MixOp op) {
         sizes.tie("weights", *operands[0], {"B", "H", "N", "M"});
         sizes.tieHeads("value", *operands[1], op.getLayout(), "M", "D");
+        tieOffsets(sizes, op, operands);
       })
       .Case<AttentionOp>([&](AttentionOp op) {
         sizes.tieHeads("query", *operands[0], op.getLayout(), "N", "D");
         sizes.tieHeads("key", *operands[1], op.getLayout(), "M", "D");
         sizes.tieHeads("value", *operands[2], op.getLayout(), "M", "Dv");
+      })
+      .Case<RotaryOp>([&](RotaryOp op) {
+        sizes.tieHeads("input", *operands[0], op.getLayout(), "S", "D");
+        for (auto [name, table] :
+             {std::pair("cos", &operands[1]), {"sin", &operands[2]}}) {
+          if (op.getPositions())
+            sizes.tie(name, **table, {"P", "R/2"});
+          else if ((*table)->rank() == 2)
+            sizes.tie(name, **table, {"S", "R/2"});
+          else
+            sizes.tie(name, **table,
+                      {(*table)->size(0) == 1 ? "" : "B", "S", "R/2"});
+        }
+        if (op.getPositions())
+          sizes.tie("positions", *operands[3],
+                    {operands[3]->size(0) == 1 ? "" : "B", "S"});
+      })
+      .Case<CacheAppendOp>([&](CacheAppendOp op) {
+        sizes.tieHeads("cache", *operands[0], op.getLayout(), "C", "D");
+        sizes.tieHeads("update", *operands[1], op.getLayout(), "S", "D");
+        sizes.tie("length", *operands[2], {"B"});
+      })
+      .Case<MergeAttentionOp>([&](MergeAttentionOp op) {
+        sizes.tieHeads("first", *operands[0], op.getLayout(), "N", "Dv");
+        sizes.tie("first_lse", *operands[1], {"B", "H", "N"});
+        sizes.tieHeads("second", *operands[2], op.getLayout(), "N", "Dv");
+        sizes.tie("second_lse", *operands[3], {"B", "H", "N"});
       })
       .Case<LinearOp>([&](LinearOp op) {
         sizes.tieLast("input", *operands[0], "K");

@@ -117,9 +117,18 @@ void DimClasses::equalShapes(Operation *op, Value a, Value b) {
 void DimClasses::broadcast(Operation *op, Value operand, Value full) {
   auto type = cast<RankedTensorType>(operand.getType());
   int64_t skipped = rankOf(full) - type.getRank();
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.getDimSize(dim) != 1 && dim + skipped >= 0)
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (type.getDimSize(dim) == 1 || dim + skipped < 0)
+      continue;
+    // Sizes of different names, and those of a mask that ends early, meet
+    // without being equal.
+    Info own = info(operand, dim), met = info(full, dim + skipped);
+    bool differ =
+        (own.size && met.size && own.size != met.size) ||
+        (!own.name.empty() && !met.name.empty() && own.name != met.name);
+    if (!differ)
       equal(op, operand, dim, full, dim + skipped);
+  }
 }
 
 void DimClasses::equalSize(Operation *op, Value value, unsigned dim,
@@ -176,29 +185,49 @@ void DimClasses::visit(Operation *op) {
                      rankOf(o.getResult()) - 1);
       })
       .Case([&](SplitHeadsOp o) {
-        equal(op, o.getInput(), 0, o.getResult(), 0);
-        equal(op, o.getInput(), 1, o.getResult(), sequenceDim(o.getLayout()));
+        bool isFirst = o.getLayout() == Layout::SBHD;
+        equal(op, o.getInput(), isFirst, o.getResult(),
+              batchDim(o.getLayout()));
+        equal(op, o.getInput(), !isFirst, o.getResult(),
+              sequenceDim(o.getLayout()));
       })
       .Case([&](MergeHeadsOp o) {
-        equal(op, o.getInput(), 0, o.getResult(), 0);
-        equal(op, o.getInput(), sequenceDim(o.getLayout()), o.getResult(), 1);
+        bool isFirst = o.getLayout() == Layout::SBHD;
+        equal(op, o.getInput(), batchDim(o.getLayout()), o.getResult(),
+              isFirst);
+        equal(op, o.getInput(), sequenceDim(o.getLayout()), o.getResult(),
+              !isFirst);
       })
-      .Case([&](ScoresOp o) {
+      .Case<ScoresOp, AdditiveScoresOp>([&](auto o) {
+        unsigned batch = batchDim(o.getLayout());
         unsigned sequence = sequenceDim(o.getLayout());
-        equal(op, o.getQuery(), 0, o.getKey(), 0);
-        equal(op, o.getQuery(), 0, o.getResult(), 0);
+        equal(op, o.getQuery(), batch, o.getKey(), batch);
+        equal(op, o.getQuery(), batch, o.getResult(), 0);
         equal(op, o.getQuery(), sequence, o.getResult(), 2);
         equal(op, o.getKey(), sequence, o.getResult(), 3);
+        if constexpr (std::is_same_v<decltype(o), ScoresOp>)
+          if (o.getOffsets())
+            equal(op, o.getQuery(), batch, o.getOffsets(), 0);
       })
       .Case([&](MaskOp o) {
         equalShapes(op, o.getScores(), o.getResult());
-        if (!o.getOperand())
-          return;
-        if (isa<DenseMaskAttr>(o.getRule()))
-          return broadcast(op, o.getOperand(), o.getScores());
-        equal(op, o.getOperand(), 0, o.getScores(), 0);
-        if (isa<KeyPaddingAttr>(o.getRule()))
-          equal(op, o.getOperand(), 1, o.getScores(), 3);
+        for (auto [input, value] :
+             llvm::zip(getMaskInputs(o.getRule()), o.getInputs())) {
+          if (input.letters.empty())
+            broadcast(op, value, o.getScores());
+          for (auto [dim, letter] : llvm::enumerate(input.letters))
+            equal(op, value, dim, o.getScores(),
+                  llvm::StringSwitch<unsigned>(letter)
+                      .Case("B", 0)
+                      .Case("N", 2)
+                      .Case("M", 3));
+        }
+      })
+      .Case([&](SoftcapOp o) { equalShapes(op, o.getScores(), o.getResult()); })
+      .Case<AlibiOp, T5BiasOp>([&](auto o) {
+        equalShapes(op, o.getScores(), o.getResult());
+        if (o.getOffsets())
+          equal(op, o.getScores(), 0, o.getOffsets(), 0);
       })
       .Case([&](BiasOp o) {
         equalShapes(op, o.getScores(), o.getResult());
@@ -210,23 +239,52 @@ void DimClasses::visit(Operation *op) {
           equalLeading(op, o.getInput(), o.getLse(), rankOf(o.getLse()));
       })
       .Case([&](MixOp o) {
+        unsigned batch = batchDim(o.getLayout());
         unsigned sequence = sequenceDim(o.getLayout());
-        equal(op, o.getWeights(), 0, o.getValue(), 0);
+        equal(op, o.getWeights(), 0, o.getValue(), batch);
         equal(op, o.getWeights(), 3, o.getValue(), sequence);
-        equal(op, o.getWeights(), 0, o.getResult(), 0);
+        equal(op, o.getWeights(), 0, o.getResult(), batch);
         equal(op, o.getWeights(), 2, o.getResult(), sequence);
+        if (o.getOffsets())
+          equal(op, o.getWeights(), 0, o.getOffsets(), 0);
       })
       .Case([&](AttentionOp o) {
+        unsigned batch = batchDim(o.getLayout());
         unsigned sequence = sequenceDim(o.getLayout());
-        equal(op, o.getQuery(), 0, o.getKey(), 0);
-        equal(op, o.getQuery(), 0, o.getValue(), 0);
+        equal(op, o.getQuery(), batch, o.getKey(), batch);
+        equal(op, o.getQuery(), batch, o.getValue(), batch);
         equal(op, o.getKey(), sequence, o.getValue(), sequence);
-        equal(op, o.getQuery(), 0, o.getResult(), 0);
+        equal(op, o.getQuery(), batch, o.getResult(), batch);
         equal(op, o.getQuery(), sequence, o.getResult(), sequence);
         if (o.getLse()) {
-          equal(op, o.getQuery(), 0, o.getLse(), 0);
+          equal(op, o.getQuery(), batch, o.getLse(), 0);
           equal(op, o.getQuery(), sequence, o.getLse(), 2);
         }
+      })
+      .Case([&](RotaryOp o) {
+        equalShapes(op, o.getInput(), o.getResult());
+        equalShapes(op, o.getCos(), o.getSin());
+        // The dimension S of the tables, or of the positions.
+        Value rows = o.getPositions() ? Value(o.getPositions()) : o.getCos();
+        bool hasBatch = o.getPositions() || rankOf(rows) == 3;
+        equal(op, o.getInput(), sequenceDim(o.getLayout()), rows, hasBatch);
+        if (hasBatch &&
+            cast<RankedTensorType>(rows.getType()).getDimSize(0) != 1)
+          equal(op, o.getInput(), batchDim(o.getLayout()), rows, 0);
+      })
+      .Case([&](CacheAppendOp o) {
+        equalShapes(op, o.getCache(), o.getResult());
+        unsigned batch = batchDim(o.getLayout());
+        equal(op, o.getCache(), batch, o.getUpdate(), batch);
+        equal(op, o.getCache(), batch, o.getLength(), 0);
+      })
+      .Case([&](MergeAttentionOp o) {
+        equalShapes(op, o.getFirst(), o.getResult());
+        equalShapes(op, o.getFirst(), o.getSecond());
+        equalShapes(op, o.getFirstLse(), o.getLse());
+        equalShapes(op, o.getFirstLse(), o.getSecondLse());
+        equal(op, o.getFirst(), batchDim(o.getLayout()), o.getLse(), 0);
+        equal(op, o.getFirst(), sequenceDim(o.getLayout()), o.getLse(), 2);
       })
       .Case([&](FusedLinearOp o) {
         equal(op, o.getInput(), 0, o.getResult(), 0);

@@ -110,6 +110,9 @@ std::optional<Obstacle> AttentionMatcher::match() {
     return Obstacle{roots[1], "two attn.scores meet in one softmax",
                     "compute one product of concatenated queries and keys"};
   scores = roots.front();
+  if (scores.getRelative() || mix.getRelative())
+    return Obstacle{scores, "relative vectors are not fused yet",
+                    "write the combine and value regions by hand"};
   if (scores.getLayout() != mix.getLayout())
     return Obstacle{scores,
                     "attn.scores has layout " +
@@ -262,8 +265,9 @@ static AttentionOp fuse(AttentionMatcher &match) {
   Type lse = match.softmax.getLse() ? match.softmax.getLse().getType() : Type();
   auto attention = AttentionOp::create(
       builder, loc, mix.getResult().getType(), lse, scores.getQuery(),
-      scores.getKey(), mix.getValue(), scale, regions.captures,
-      mix.getLayoutAttr(), /*key_ranges=*/nullptr);
+      scores.getKey(), mix.getValue(), scale, match.softmax.getSinks(),
+      regions.captures, mix.getLayoutAttr(),
+      /*key_ranges=*/nullptr);
   regions.moveTo(attention, inScore.lookup(match.softmax.getInput()));
 
   mix.getResult().replaceAllUsesWith(attention.getResult());

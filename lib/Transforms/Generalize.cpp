@@ -123,19 +123,12 @@ contract(OpBuilder &builder, Location loc, const Factor &a, const Factor &b,
       .getResult(0);
 }
 
-/// The loops of (B, S, H, D) or (B, H, S, D) with split heads.
+/// The loops of a head-split tensor with split heads.
 static SmallVector<unsigned> headLoops(Layout layout, unsigned sequence,
                                        bool hasRest) {
-  SmallVector<unsigned> heads = {G};
+  SmallVector<unsigned> loops = inLayout<unsigned>(layout, B, sequence, G, D);
   if (hasRest)
-    heads.push_back(R);
-  SmallVector<unsigned> loops = {B};
-  if (layout == Layout::BSHD)
-    loops.push_back(sequence);
-  loops.append(heads);
-  if (layout == Layout::BHSD)
-    loops.push_back(sequence);
-  loops.push_back(D);
+    loops.insert(loops.begin() + headDim(layout) + 1, R);
   return loops;
 }
 

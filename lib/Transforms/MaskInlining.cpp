@@ -27,54 +27,140 @@ public:
               TensorDim queries, TensorDim keys)
       : outside(outside), regions(regions), op(op), queries(queries),
         keys(keys), loc(op.getLoc()), builder(regions.mask.builder()) {
-    if (op.getOperand())
-      operand = regions.capture(op.getOperand());
+    for (Value input : op.getInputs())
+      inputs.push_back(regions.capture(input));
   }
 
   Value inlineRule(Value score) {
-    return TypeSwitch<Attribute, Value>(op.getRule())
-        .Case([&](CausalAttr rule) {
-          hideBeyond(0, rule.getAlignment(), arith::CmpIPredicate::sle);
-          return score;
-        })
-        .Case([&](WindowAttr rule) {
-          if (rule.getLeft() >= 0)
-            hideBeyond(-rule.getLeft(), rule.getAlignment(),
-                       arith::CmpIPredicate::sge);
-          if (rule.getRight() >= 0)
-            hideBeyond(rule.getRight(), rule.getAlignment(),
-                       arith::CmpIPredicate::sle);
-          return score;
-        })
-        .Case([&](KeyLengthsAttr) {
-          // j < length[b]
-          compare(arith::CmpIPredicate::slt, regions.mask.j(),
-                  loadIndex(regions.mask.b()));
-          return score;
-        })
-        .Case([&](KeyPaddingAttr) {
-          // mask[b, j] != 0
-          regions.restrict(nonZero(load(builder, regions.mask,
-                                        {regions.mask.b(), regions.mask.j()})));
-          return score;
-        })
-        .Case([&](DenseMaskAttr) { return inlineDense(score); });
+    if (Value visible = condition(op.getRule()))
+      regions.restrict(visible);
+    // A float mask is a condition (not -inf), and a summand where it holds.
+    if (isa<DenseMaskAttr>(op.getRule()) &&
+        isa<FloatType>(getElementTypeOrSelf(op.getInputs()[0].getType())))
+      return addSummand(score);
+    return score;
   }
 
 private:
-  /// Key j against i + shift + `offset`, where shift is what the alignment
-  /// says.
-  void hideBeyond(int64_t offset, Alignment alignment,
-                  arith::CmpIPredicate predicate) {
-    Value bound = regions.mask.i();
+  /// When a rule shows the pair, computed in the mask region; null if always.
+  Value condition(Attribute rule) {
+    AttentionRegions::Side &mask = regions.mask;
+    return TypeSwitch<Attribute, Value>(rule)
+        .Case([&](CausalAttr rule) {
+          return compare(arith::CmpIPredicate::sle, mask.j(),
+                         aligned(rule.getAlignment()));
+        })
+        .Case([&](WindowAttr rule) {
+          Value center = aligned(rule.getAlignment()), visible;
+          if (rule.getLeft() >= 0)
+            visible = compare(arith::CmpIPredicate::sge, mask.j(),
+                              add(center, -rule.getLeft()));
+          if (rule.getRight() >= 0)
+            visible = both(visible, compare(arith::CmpIPredicate::sle, mask.j(),
+                                            add(center, rule.getRight())));
+          return visible;
+        })
+        .Case<PrefixAttr, KeyLengthsAttr>([&](Attribute) {
+          // j < length[b]
+          return compare(arith::CmpIPredicate::slt, mask.j(),
+                         loadIndex(mask.b()));
+        })
+        .Case([&](QueryLengthsAttr) {
+          return compare(arith::CmpIPredicate::slt, mask.i(),
+                         loadIndex(mask.b()));
+        })
+        .Case([&](BlocksAttr rule) {
+          return compare(arith::CmpIPredicate::eq,
+                         floorDiv(mask.i(), rule.getQuery()),
+                         floorDiv(mask.j(), rule.getKey()));
+        })
+        .Case([&](ChunkedAttr rule) {
+          return compare(arith::CmpIPredicate::eq,
+                         floorDiv(aligned(rule.getAlignment()), rule.getSize()),
+                         floorDiv(mask.j(), rule.getSize()));
+        })
+        .Case([&](DilatedAttr rule) {
+          Value distance = arith::SubIOp::create(builder, loc, mask.j(),
+                                                 aligned(rule.getAlignment()));
+          return compare(arith::CmpIPredicate::eq,
+                         arith::RemSIOp::create(builder, loc, distance,
+                                                constant(rule.getStep())),
+                         constant(0));
+        })
+        .Case([&](KeyPaddingAttr) {
+          // mask[b, j] != 0
+          return nonZero(load(mask, next(), {mask.b(), mask.j()}));
+        })
+        .Case([&](SegmentsAttr) {
+          Value query = load(mask, next(), {mask.b(), mask.i()});
+          return compare(arith::CmpIPredicate::eq, query,
+                         load(mask, next(), {mask.b(), mask.j()}));
+        })
+        .Case([&](GlobalAttr) -> Value {
+          Value query = nonZero(load(mask, next(), {mask.b(), mask.i()}));
+          Value key = nonZero(load(mask, next(), {mask.b(), mask.j()}));
+          return arith::OrIOp::create(builder, loc, query, key);
+        })
+        .Case([&](DenseMaskAttr) {
+          Value value = load(mask, next(), mask.position());
+          if (isa<FloatType>(value.getType()))
+            return notMinusInfinity(builder, loc, value);
+          return nonZero(value);
+        })
+        .Case([&](AllOfAttr rule) {
+          Value visible;
+          for (Attribute part : rule.getRules())
+            if (Value next = condition(part))
+              visible = both(visible, next);
+          return visible;
+        })
+        .Case([&](AnyOfAttr rule) {
+          Value visible;
+          bool always = false;
+          for (Attribute part : rule.getRules()) {
+            Value next = condition(part);
+            always |= !next;
+            visible = visible && next
+                          ? arith::OrIOp::create(builder, loc, visible, next)
+                                .getResult()
+                          : next;
+          }
+          return always ? Value() : visible;
+        })
+        .Case([&](NotAttr rule) -> Value {
+          Value shown = condition(rule.getRules().front());
+          Value yes = arith::ConstantOp::create(builder, loc,
+                                                builder.getBoolAttr(true));
+          return arith::XOrIOp::create(builder, loc, shown ? shown : yes, yes);
+        });
+  }
+
+  /// The capture of the next operand.
+  unsigned next() { return inputs[numRead++]; }
+
+  /// i + shift, where shift is what the alignment says.
+  Value aligned(Alignment alignment) {
+    Value i = regions.mask.i();
     if (alignment == Alignment::BottomRight)
-      bound = addKeysMinusQueries(bound);
-    else if (alignment == Alignment::Offset)
-      bound = arith::AddIOp::create(builder, loc, bound,
-                                    loadIndex(regions.mask.b()));
-    if (offset != 0)
-      bound = arith::AddIOp::create(builder, loc, bound, constant(offset));
-    compare(predicate, regions.mask.j(), bound);
+      return addKeysMinusQueries(i);
+    if (alignment == Alignment::Offset)
+      return arith::AddIOp::create(builder, loc, i,
+                                   loadIndex(regions.mask.b()));
+    return i;
+  }
+
+  Value add(Value value, int64_t summand) {
+    if (summand == 0)
+      return value;
+    return arith::AddIOp::create(builder, loc, value, constant(summand));
+  }
+
+  Value both(Value a, Value b) {
+    return a ? arith::AndIOp::create(builder, loc, a, b).getResult() : b;
+  }
+
+  Value floorDiv(Value value, int64_t divisor) {
+    return arith::FloorDivSIOp::create(builder, loc, value, constant(divisor));
   }
 
   /// bound + M - N, with the sizes of the key and of the query.
@@ -106,19 +192,20 @@ private:
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
 
-  void compare(arith::CmpIPredicate predicate, Value a, Value b) {
-    regions.restrict(arith::CmpIOp::create(builder, loc, predicate, a, b));
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
   }
 
-  /// The element of the mask's operand at a position.
-  Value load(OpBuilder &builder, AttentionRegions::Side &side,
+  /// The element of a captured operand at a position.
+  Value load(AttentionRegions::Side &side, unsigned capture,
              ValueRange position) {
-    return extractBroadcast(builder, loc, side.captured(operand), position);
+    OpBuilder inside = side.builder();
+    return extractBroadcast(inside, loc, side.captured(capture), position);
   }
 
-  /// The same as an index.
+  /// The element of the next operand as an index.
   Value loadIndex(Value position) {
-    Value value = load(builder, regions.mask, position);
+    Value value = load(regions.mask, next(), position);
     if (value.getType().isIndex())
       return value;
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
@@ -149,18 +236,11 @@ private:
                                  hidden);
   }
 
-  /// A bool mask is a condition. A float mask is one (not -inf), and a summand
-  /// where it holds.
-  Value inlineDense(Value score) {
-    Value value = load(builder, regions.mask, regions.mask.position());
-    if (!isa<FloatType>(value.getType())) {
-      regions.restrict(nonZero(value));
-      return score;
-    }
-    regions.restrict(notMinusInfinity(builder, loc, value));
-
+  /// score + mask, where that is not -inf.
+  Value addSummand(Value score) {
     OpBuilder inScore = regions.score.builder();
-    Value summand = load(inScore, regions.score, regions.score.position());
+    Value summand =
+        load(regions.score, inputs.front(), regions.score.position());
     Value finite = notMinusInfinity(inScore, loc, summand);
     Value zero = arith::ConstantOp::create(
         inScore, loc, inScore.getZeroAttr(summand.getType()));
@@ -174,7 +254,9 @@ private:
   TensorDim queries, keys;
   Location loc;
   OpBuilder builder; // in the mask region
-  unsigned operand = 0;
+  /// Captures of the operands, and how many of them rules have read.
+  SmallVector<unsigned> inputs;
+  unsigned numRead = 0;
 };
 
 } // namespace

@@ -44,9 +44,9 @@ namespace {
 /// Where the dimensions of a head-split tensor stand.
 struct HeadSplit {
   explicit HeadSplit(Layout layout)
-      : sequence(layout == Layout::BSHD ? 1 : 2),
-        head(layout == Layout::BSHD ? 2 : 1) {}
-  int64_t batch = 0, sequence, head, channel = 3;
+      : batch(batchDim(layout)), sequence(sequenceDim(layout)),
+        head(headDim(layout)) {}
+  int64_t batch, sequence, head, channel = 3;
 
   /// The four entries, given by meaning, in the tensor's order.
   template <typename T>
@@ -457,6 +457,9 @@ static LogicalResult check(AttentionOp op) {
     return op.emitOpError() << "expected tensors of f32 (because that is what "
                                "attention is compiled for), got "
                             << element;
+  if (op.getSinks())
+    return op.emitOpError("expected no sinks (because attention is not yet "
+                          "compiled with them), got some");
   if (KeyRangesAttr ranges = op.getKeyRangesAttr()) {
     if (op.getMask().empty()) {
       op.emitOpError(

@@ -57,8 +57,8 @@ func.func @split_heads_c4_element(%x: tensor<2x3x12xf32>) {
 // -----
 
 func.func @layout_keyword(%x: tensor<2x3x12xf32>) {
-  // expected-error @+1 {{expected a layout, bshd or bhsd, got 'sbhd'}}
-  %0 = attn.split_heads %x heads(4) layout(sbhd) : tensor<2x3x12xf32> -> tensor<2x3x4x3xf32>
+  // expected-error @+1 {{expected a layout, bshd, bhsd or sbhd, got 'hsbd'}}
+  %0 = attn.split_heads %x heads(4) layout(hsbd) : tensor<2x3x12xf32> -> tensor<2x3x4x3xf32>
   return
 }
 
@@ -157,7 +157,7 @@ func.func @scores_c5_element(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf16>) {
 // -----
 
 func.func @mask_c1_missing(%s: tensor<2x4x3x5xf32>) {
-  // expected-error @+1 {{expected an operand (because rule #attn.key_lengths reads i32 or i64 of shape (B)), got none}}
+  // expected-error @+1 {{expected 1 inputs (because rule #attn.key_lengths reads i32 or i64 of shape (B)), got 0}}
   %0 = attn.mask %s by key_lengths : tensor<2x4x3x5xf32>
   return
 }
@@ -165,7 +165,7 @@ func.func @mask_c1_missing(%s: tensor<2x4x3x5xf32>) {
 // -----
 
 func.func @mask_c1_missing_offset(%s: tensor<2x4x3x5xf32>) {
-  // expected-error @+1 {{expected an operand (because rule #attn.window<left = 2, right = 0, alignment = offset> reads i64 of shape (B)), got none}}
+  // expected-error @+1 {{expected 1 inputs (because rule #attn.window<left = 2, right = 0, alignment = offset> reads i64 of shape (B)), got 0}}
   %0 = attn.mask %s by window<left = 2, right = 0, alignment = offset> : tensor<2x4x3x5xf32>
   return
 }
@@ -173,7 +173,7 @@ func.func @mask_c1_missing_offset(%s: tensor<2x4x3x5xf32>) {
 // -----
 
 func.func @mask_c1_missing_dense(%s: tensor<2x4x3x5xf32>) {
-  // expected-error @+1 {{expected an operand (because rule dense reads a mask that broadcasts to (B, H, N, M)), got none}}
+  // expected-error @+1 {{expected 1 inputs (because rule #attn.dense reads a mask that broadcasts to (B, H, N, M)), got 0}}
   %0 = attn.mask %s by dense : tensor<2x4x3x5xf32>
   return
 }
@@ -181,7 +181,7 @@ func.func @mask_c1_missing_dense(%s: tensor<2x4x3x5xf32>) {
 // -----
 
 func.func @mask_c1_needless(%s: tensor<2x4x3x5xf32>, %lengths: tensor<2xi64>) {
-  // expected-error @+1 {{expected no operand (because rule #attn.causal<top_left> reads none), got one of type 'tensor<2xi64>'}}
+  // expected-error @+1 {{expected 0 inputs (because rule #attn.causal<top_left> reads none), got 1}}
   %0 = attn.mask %s by causal<top_left>(%lengths : tensor<2xi64>) : tensor<2x4x3x5xf32>
   return
 }
@@ -189,7 +189,7 @@ func.func @mask_c1_needless(%s: tensor<2x4x3x5xf32>, %lengths: tensor<2xi64>) {
 // -----
 
 func.func @mask_c2_shape(%s: tensor<2x4x3x5xf32>, %padding: tensor<2x3xi1>) {
-  // expected-error @+1 {{expected M = 5 in operand (because scores has M = 5), got 3}}
+  // expected-error @+1 {{expected M = 5 in input 0 (because scores has M = 5), got 3}}
   %0 = attn.mask %s by key_padding(%padding : tensor<2x3xi1>) : tensor<2x4x3x5xf32>
   return
 }
@@ -197,23 +197,23 @@ func.func @mask_c2_shape(%s: tensor<2x4x3x5xf32>, %padding: tensor<2x3xi1>) {
 // -----
 
 func.func @mask_c2_rank(%s: tensor<2x4x3x5xf32>, %lengths: tensor<2x1xi64>) {
-  // expected-error @+1 {{expected operand of rank 1 (because it is (B)), got rank 2}}
+  // expected-error @+1 {{expected input 0 of rank 1 (because it is (B)), got rank 2}}
   %0 = attn.mask %s by key_lengths(%lengths : tensor<2x1xi64>) : tensor<2x4x3x5xf32>
   return
 }
 
 // -----
 
-func.func @mask_c2_dense_broadcast(%s: tensor<2x4x3x5xf32>, %mask: tensor<3x4xi1>) {
-  // expected-error @+1 {{expected M = 5 or 1 in operand (because it broadcasts to the scores), got 4}}
-  %0 = attn.mask %s by dense(%mask : tensor<3x4xi1>) : tensor<2x4x3x5xf32>
+func.func @mask_c2_dense_broadcast(%s: tensor<2x4x3x5xf32>, %mask: tensor<3x6xi1>) {
+  // expected-error @+1 {{expected M = 5, less or 1 in input 0 (because it broadcasts to the scores), got 6}}
+  %0 = attn.mask %s by dense(%mask : tensor<3x6xi1>) : tensor<2x4x3x5xf32>
   return
 }
 
 // -----
 
 func.func @mask_c3_padding_of_float(%s: tensor<2x4x3x5xf32>, %padding: tensor<2x5xf32>) {
-  // expected-error @+1 {{expected element type i1, i8, i32 or i64 in operand (because rule #attn.key_padding reads that), got 'f32'}}
+  // expected-error @+1 {{expected element type i1, i8, i32 or i64 in input 0 (because rule #attn.key_padding reads that), got 'f32'}}
   %0 = attn.mask %s by key_padding(%padding : tensor<2x5xf32>) : tensor<2x4x3x5xf32>
   return
 }
@@ -221,7 +221,7 @@ func.func @mask_c3_padding_of_float(%s: tensor<2x4x3x5xf32>, %padding: tensor<2x
 // -----
 
 func.func @mask_c3_dense_of_integers(%s: tensor<2x4x3x5xf32>, %mask: tensor<3x5xi64>) {
-  // expected-error @+1 {{expected element type i1 or 'f32' in operand (because rule dense reads that), got 'i64'}}
+  // expected-error @+1 {{expected element type i1 or a float type in input 0 (because rule #attn.dense reads that), got 'i64'}}
   %0 = attn.mask %s by dense(%mask : tensor<3x5xi64>) : tensor<2x4x3x5xf32>
   return
 }
@@ -344,5 +344,205 @@ func.func @mask_c4_type(%s: tensor<2x4x?x5xf32>) {
 func.func @bias_c3_type(%s: tensor<2x4x?x5xf32>, %b: tensor<f32>) {
   // expected-error @+1 {{failed to verify that all of {scores, result} have same type}}
   %0 = "attn.bias"(%s, %b) : (tensor<2x4x?x5xf32>, tensor<f32>) -> tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @split_heads_c3_sequence_first(%x: tensor<3x2x12xf32>) {
+  // expected-error @+1 {{expected B = 2 in result (because input has B = 2), got 3}}
+  %0 = attn.split_heads %x heads(4) layout(sbhd) : tensor<3x2x12xf32> -> tensor<3x3x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @scores_c6_even_rows(%q: tensor<2x3x4x8xf32>, %a: tensor<6x8xf32>) {
+  // expected-error @+1 {{expected an odd, static number of rows in relative (because there is one for each distance from -C to C), got 6}}
+  %0 = attn.scores %q, %q relative(%a : tensor<6x8xf32>) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @scores_c6_dynamic_rows(%q: tensor<2x3x4x8xf32>, %a: tensor<?x8xf32>) {
+  // expected-error @+1 {{expected an odd, static number of rows in relative (because there is one for each distance from -C to C), got a dynamic one}}
+  %0 = attn.scores %q, %q relative(%a : tensor<?x8xf32>) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @scores_c6_columns(%q: tensor<2x3x4x8xf32>, %a: tensor<7x4xf32>) {
+  // expected-error @+1 {{expected D = 8 in relative (because query has D = 8), got 4}}
+  %0 = attn.scores %q, %q relative(%a : tensor<7x4xf32>) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @scores_c7_missing(%q: tensor<2x3x4x8xf32>, %a: tensor<7x8xf32>) {
+  // expected-error @+1 {{expected offsets (because the alignment is offset), got none}}
+  %0 = attn.scores %q, %q relative(%a : tensor<7x8xf32>) aligned(offset) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @scores_c7_needless(%q: tensor<2x3x4x8xf32>, %a: tensor<7x8xf32>, %o: tensor<2xi64>) {
+  // expected-error @+1 {{expected no offsets (because the alignment is bottom_right), got some}}
+  %0 = attn.scores %q, %q relative(%a : tensor<7x8xf32>) aligned(bottom_right, %o : tensor<2xi64>) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @scores_c7_batch(%q: tensor<2x3x4x8xf32>, %a: tensor<7x8xf32>, %o: tensor<3xi64>) {
+  // expected-error @+1 {{expected B = 2 in offsets (because query has B = 2), got 3}}
+  %0 = attn.scores %q, %q relative(%a : tensor<7x8xf32>) aligned(offset, %o : tensor<3xi64>) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @scores_c7_without_a_table(%q: tensor<2x3x4x8xf32>) {
+  // expected-error @+1 {{expected a relative table (because only its distances are aligned), got none}}
+  %0 = attn.scores %q, %q aligned(bottom_right) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @aligned_keyword(%q: tensor<2x3x4x8xf32>, %a: tensor<7x8xf32>) {
+  // expected-error @+1 {{expected an alignment, top_left, bottom_right or offset, got 'centre'}}
+  %0 = attn.scores %q, %q relative(%a : tensor<7x8xf32>) aligned(centre) layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @additive_scores_c1_channels(%q: tensor<2x3x4x8xf32>, %v: tensor<7xf32>) {
+  // expected-error @+1 {{expected D = 8 in vector (because query has D = 8), got 7}}
+  %0 = attn.additive_scores %q, %q, %v layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<7xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @additive_scores_c2_heads(%q: tensor<2x3x4x8xf32>, %v: tensor<2x8xf32>) {
+  // expected-error @+1 {{expected H = 4 in vector (because query has H = 4), got 2}}
+  %0 = attn.additive_scores %q, %q, %v layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @additive_scores_c2_groups(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x3x8xf32>, %v: tensor<8xf32>) {
+  // expected-error @+1 {{expected H to be a multiple of G = 3 (because neighbouring query heads share a key head), got H = 4}}
+  %0 = attn.additive_scores %q, %k, %v layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x3x8xf32>, tensor<8xf32> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @additive_scores_c3_result(%q: tensor<2x3x4x8xf32>, %v: tensor<8xf32>) {
+  // expected-error @+1 {{expected M = 3 in result (because key has M = 3), got 5}}
+  %0 = attn.additive_scores %q, %q, %v layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<8xf32> -> tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @additive_scores_c4_element(%q: tensor<2x3x4x8xf32>, %v: tensor<8xf16>) {
+  // expected-error @+1 {{expected element type 'f32' in vector (because query has 'f32'), got 'f16'}}
+  %0 = attn.additive_scores %q, %q, %v layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<8xf16> -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c1_composition(%s: tensor<2x4x3x5xf32>, %p: tensor<2xi64>) {
+  // expected-error @+1 {{expected 3 inputs (because rule #attn.any_of<[prefix, not<segments>]> reads i32 or i64 of shape (B), i32 or i64 of shape (B, N), i32 or i64 of shape (B, M)), got 1}}
+  %0 = attn.mask %s by any_of<[prefix, not<segments>]>(%p : tensor<2xi64>) : tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c2_segments(%s: tensor<2x4x3x5xf32>, %q: tensor<2x3xi32>) {
+  // expected-error @+1 {{expected M = 5 in input 1 (because scores has M = 5), got 3}}
+  %0 = attn.mask %s by segments(%q, %q : tensor<2x3xi32>, tensor<2x3xi32>) : tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c2_dense_leading_size(%s: tensor<2x4x3x5xf32>, %m: tensor<2x5xi1>) {
+  // expected-error @+1 {{expected N = 3 or 1 in input 0 (because it broadcasts to the scores), got 2}}
+  %0 = attn.mask %s by dense(%m : tensor<2x5xi1>) : tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c3_segments_of_two_types(%s: tensor<2x4x3x5xf32>, %q: tensor<2x3xi32>, %k: tensor<2x5xi64>) {
+  // expected-error @+1 {{expected element type 'i32' in input 1 (because input 0 has 'i32'), got 'i64'}}
+  %0 = attn.mask %s by segments(%q, %k : tensor<2x3xi32>, tensor<2x5xi64>) : tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c3_prefix_of_bytes(%s: tensor<2x4x3x5xf32>, %p: tensor<2xi8>) {
+  // expected-error @+1 {{expected element type i32 or i64 in input 0 (because rule #attn.prefix reads that), got 'i8'}}
+  %0 = attn.mask %s by prefix(%p : tensor<2xi8>) : tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c5_summand_in_a_composition(%s: tensor<2x4x3x5xf32>, %m: tensor<3x5xf32>) {
+  // expected-error @+1 {{expected element type i1 in input 0 (because a composition shows or hides and adds nothing), got 'f32': apply the dense rule by an attn.mask of its own}}
+  %0 = attn.mask %s by all_of<[dense, causal<top_left>]>(%m : tensor<3x5xf32>) : tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @mask_rule_keyword_in_a_composition(%s: tensor<2x4x3x5xf32>) {
+  // expected-error @+1 {{expected an attribute of the attn dialect without its prefix, such as causal<top_left>, got 'diagonal'}}
+  %0 = attn.mask %s by any_of<[causal<top_left>, diagonal]> : tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @softmax_c4_rank(%s: tensor<3x5xf32>, %t: tensor<4xf32>) {
+  // expected-error @+1 {{expected input of rank 4 (because it is (B, H, N, M)), got rank 2}}
+  %0 = attn.softmax %s sinks(%t : tensor<4xf32>) : tensor<3x5xf32> -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @softmax_c4_heads(%s: tensor<2x4x3x5xf32>, %t: tensor<3xf32>) {
+  // expected-error @+1 {{expected H = 4 in sinks (because input has H = 4), got 3}}
+  %0 = attn.softmax %s sinks(%t : tensor<3xf32>) : tensor<2x4x3x5xf32> -> tensor<2x4x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @mix_c5_rows(%p: tensor<2x4x3x3xf32>, %v: tensor<2x3x4x8xf32>, %a: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected an odd, static number of rows in relative (because there is one for each distance from -C to C), got 4}}
+  %0 = attn.mix %p, %v relative(%a : tensor<4x8xf32>) layout(bshd) : tensor<2x4x3x3xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @mix_c6_missing(%p: tensor<2x4x3x3xf32>, %v: tensor<2x3x4x8xf32>, %a: tensor<5x8xf32>) {
+  // expected-error @+1 {{expected offsets (because the alignment is offset), got none}}
+  %0 = attn.mix %p, %v relative(%a : tensor<5x8xf32>) aligned(offset) layout(bshd) : tensor<2x4x3x3xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
   return
 }

@@ -17,10 +17,45 @@ func.func @heads(%x: tensor<?x?x384xf32>) -> (tensor<?x?x384xf32>, tensor<?x?x38
   return %1, %3 : tensor<?x?x384xf32>, tensor<?x?x384xf32>
 }
 
+// CHECK-LABEL: func.func @heads_of_a_sequence_first
+// CHECK: attn.split_heads %{{.*}} heads(12) layout(sbhd) : tensor<?x?x384xf32> -> tensor<?x?x12x32xf32>
+// CHECK: attn.merge_heads %{{.*}} layout(sbhd) : tensor<?x?x12x32xf32> -> tensor<?x?x384xf32>
+func.func @heads_of_a_sequence_first(%x: tensor<?x?x384xf32>) -> tensor<?x?x384xf32> {
+  %0 = attn.split_heads %x heads(12) layout(sbhd) : tensor<?x?x384xf32> -> tensor<?x?x12x32xf32>
+  %1 = attn.merge_heads %0 layout(sbhd) : tensor<?x?x12x32xf32> -> tensor<?x?x384xf32>
+  return %1 : tensor<?x?x384xf32>
+}
+
+// CHECK-LABEL: func.func @relative_vectors
+// CHECK: attn.scores %{{.*}}, %{{.*}} relative(%{{.*}} : tensor<7x8xf32>) layout(sbhd) : tensor<3x2x4x8xf32>, tensor<5x2x2x8xf32> -> tensor<2x4x3x5xf32>
+// CHECK: attn.scores %{{.*}}, %{{.*}} scale(%{{.*}} : f32) relative(%{{.*}} : tensor<7x8xf32>) aligned(bottom_right) layout(sbhd)
+// CHECK: attn.scores %{{.*}}, %{{.*}} relative(%{{.*}} : tensor<7x8xf32>) aligned(offset, %{{.*}} : tensor<2xi64>) layout(sbhd)
+// CHECK: attn.mix %{{.*}}, %{{.*}} relative(%{{.*}} : tensor<7x8xf32>) layout(sbhd) : tensor<2x4x3x5xf32>, tensor<5x2x2x8xf32> -> tensor<3x2x4x8xf32>
+// CHECK: attn.mix %{{.*}}, %{{.*}} relative(%{{.*}} : tensor<7x8xf32>) aligned(offset, %{{.*}} : tensor<2xi64>) layout(sbhd)
+func.func @relative_vectors(%q: tensor<3x2x4x8xf32>, %k: tensor<5x2x2x8xf32>, %c: f32, %a: tensor<7x8xf32>, %o: tensor<2xi64>)
+    -> (tensor<3x2x4x8xf32>, tensor<3x2x4x8xf32>, tensor<2x4x3x5xf32>) {
+  %0 = attn.scores %q, %k relative(%a : tensor<7x8xf32>) layout(sbhd) : tensor<3x2x4x8xf32>, tensor<5x2x2x8xf32> -> tensor<2x4x3x5xf32>
+  %1 = attn.scores %q, %k scale(%c : f32) relative(%a : tensor<7x8xf32>) aligned(bottom_right) layout(sbhd) : tensor<3x2x4x8xf32>, tensor<5x2x2x8xf32> -> tensor<2x4x3x5xf32>
+  %2 = attn.scores %q, %k relative(%a : tensor<7x8xf32>) aligned(offset, %o : tensor<2xi64>) layout(sbhd) : tensor<3x2x4x8xf32>, tensor<5x2x2x8xf32> -> tensor<2x4x3x5xf32>
+  %3 = attn.mix %0, %k relative(%a : tensor<7x8xf32>) layout(sbhd) : tensor<2x4x3x5xf32>, tensor<5x2x2x8xf32> -> tensor<3x2x4x8xf32>
+  %4 = attn.mix %1, %k relative(%a : tensor<7x8xf32>) aligned(offset, %o : tensor<2xi64>) layout(sbhd) : tensor<2x4x3x5xf32>, tensor<5x2x2x8xf32> -> tensor<3x2x4x8xf32>
+  return %3, %4, %2 : tensor<3x2x4x8xf32>, tensor<3x2x4x8xf32>, tensor<2x4x3x5xf32>
+}
+
+// CHECK-LABEL: func.func @additive
+// CHECK: attn.additive_scores %{{.*}}, %{{.*}}, %{{.*}} layout(bhsd) : tensor<2x4x3x8xf32>, tensor<2x2x5x8xf32>, tensor<8xf32> -> tensor<2x4x3x5xf32>
+// CHECK: attn.additive_scores %{{.*}}, %{{.*}}, %{{.*}} layout(bhsd) : tensor<2x4x3x8xf32>, tensor<2x2x5x8xf32>, tensor<4x8xf32> -> tensor<2x4x3x5xf32>
+func.func @additive(%q: tensor<2x4x3x8xf32>, %k: tensor<2x2x5x8xf32>, %v: tensor<8xf32>, %w: tensor<4x8xf32>)
+    -> (tensor<2x4x3x5xf32>, tensor<2x4x3x5xf32>) {
+  %0 = attn.additive_scores %q, %k, %v layout(bhsd) : tensor<2x4x3x8xf32>, tensor<2x2x5x8xf32>, tensor<8xf32> -> tensor<2x4x3x5xf32>
+  %1 = attn.additive_scores %q, %k, %w layout(bhsd) : tensor<2x4x3x8xf32>, tensor<2x2x5x8xf32>, tensor<4x8xf32> -> tensor<2x4x3x5xf32>
+  return %0, %1 : tensor<2x4x3x5xf32>, tensor<2x4x3x5xf32>
+}
+
 // CHECK-LABEL: func.func @scores_of_grouped_heads
 // CHECK: attn.scores %{{.*}}, %{{.*}} layout(bshd) : tensor<?x?x12x32xf32>, tensor<?x?x4x32xf32> -> tensor<?x12x?x?xf32>
 // CHECK: attn.scores %{{.*}}, %{{.*}} scale(%{{.*}} : f32) layout(bshd)
-// GENERIC: "attn.scores"(%{{.*}}, %{{.*}}) <{layout = #attn.layout<bshd>}>
+// GENERIC: "attn.scores"(%{{.*}}, %{{.*}}) <{alignment = #attn.alignment<top_left>, layout = #attn.layout<bshd>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>}>
 func.func @scores_of_grouped_heads(%q: tensor<?x?x12x32xf32>, %k: tensor<?x?x4x32xf32>, %scale: f32)
     -> (tensor<?x12x?x?xf32>, tensor<?x12x?x?xf32>) {
   %0 = attn.scores %q, %k layout(bshd) : tensor<?x?x12x32xf32>, tensor<?x?x4x32xf32> -> tensor<?x12x?x?xf32>
@@ -67,6 +102,50 @@ func.func @mask_rules(%s: tensor<?x12x?x?xf32>, %offset: tensor<?xi64>, %lengths
   return %9 : tensor<?x12x?x?xf32>
 }
 
+// CHECK-LABEL: func.func @mask_rules_with_data
+// CHECK: attn.mask %{{.*}} by prefix(%{{.*}} : tensor<?xi32>) : tensor<?x12x?x?xf32>
+// CHECK: attn.mask %{{.*}} by query_lengths(%{{.*}} : tensor<?xi32>)
+// CHECK: attn.mask %{{.*}} by segments(%{{.*}}, %{{.*}} : tensor<?x?xi64>, tensor<?x?xi64>)
+// CHECK: attn.mask %{{.*}} by global(%{{.*}}, %{{.*}} : tensor<?x?xi1>, tensor<?x?xi1>)
+// CHECK: attn.mask %{{.*}} by dense(%{{.*}} : tensor<12x1x4xf16>)
+func.func @mask_rules_with_data(%s: tensor<?x12x?x?xf32>, %lengths: tensor<?xi32>, %ids: tensor<?x?xi64>, %flags: tensor<?x?xi1>,
+    %short: tensor<12x1x4xf16>) -> tensor<?x12x?x?xf32> {
+  %0 = attn.mask %s by prefix(%lengths : tensor<?xi32>) : tensor<?x12x?x?xf32>
+  %1 = attn.mask %0 by query_lengths(%lengths : tensor<?xi32>) : tensor<?x12x?x?xf32>
+  %2 = attn.mask %1 by segments(%ids, %ids : tensor<?x?xi64>, tensor<?x?xi64>) : tensor<?x12x?x?xf32>
+  %3 = attn.mask %2 by global(%flags, %flags : tensor<?x?xi1>, tensor<?x?xi1>) : tensor<?x12x?x?xf32>
+  %4 = attn.mask %3 by dense(%short : tensor<12x1x4xf16>) : tensor<?x12x?x?xf32>
+  return %4 : tensor<?x12x?x?xf32>
+}
+
+// CHECK-LABEL: func.func @mask_rules_of_positions
+// CHECK: attn.mask %{{.*}} by blocks<query = 64, key = 32> : tensor<?x12x?x?xf32>
+// CHECK: attn.mask %{{.*}} by chunked<size = 16> : tensor<?x12x?x?xf32>
+// CHECK: attn.mask %{{.*}} by chunked<size = 16, alignment = offset>(%{{.*}} : tensor<?xi64>) : tensor<?x12x?x?xf32>
+// CHECK: attn.mask %{{.*}} by dilated<step = 4, alignment = bottom_right> : tensor<?x12x?x?xf32>
+func.func @mask_rules_of_positions(%s: tensor<?x12x?x?xf32>, %offset: tensor<?xi64>) -> tensor<?x12x?x?xf32> {
+  %0 = attn.mask %s by blocks<query = 64, key = 32> : tensor<?x12x?x?xf32>
+  %1 = attn.mask %0 by chunked<size = 16> : tensor<?x12x?x?xf32>
+  %2 = attn.mask %1 by chunked<size = 16, alignment = offset>(%offset : tensor<?xi64>) : tensor<?x12x?x?xf32>
+  %3 = attn.mask %2 by dilated<step = 4, alignment = bottom_right> : tensor<?x12x?x?xf32>
+  return %3 : tensor<?x12x?x?xf32>
+}
+
+// The operands of a composition's rules follow one another.
+// CHECK-LABEL: func.func @mask_compositions
+// CHECK: attn.mask %{{.*}} by any_of<[causal<offset>, prefix]>(%{{.*}}, %{{.*}} : tensor<?xi64>, tensor<?xi32>)
+// CHECK: attn.mask %{{.*}} by any_of<[window<left = 2, right = 2>, global]>(%{{.*}}, %{{.*}} : tensor<?x?xi1>, tensor<?x?xi1>)
+// CHECK: attn.mask %{{.*}} by any_of<[all_of<[causal<top_left>, dilated<step = 4>]>, not<key_padding>]>(%{{.*}} : tensor<?x?xi1>)
+// CHECK: attn.mask %{{.*}} by not<dense>(%{{.*}} : tensor<?x?xi1>)
+// GENERIC: rule = #attn.any_of<[causal<offset>, prefix]>
+func.func @mask_compositions(%s: tensor<?x12x?x?xf32>, %offset: tensor<?xi64>, %prefix: tensor<?xi32>, %flags: tensor<?x?xi1>) -> tensor<?x12x?x?xf32> {
+  %0 = attn.mask %s by any_of<[causal<offset>, prefix]>(%offset, %prefix : tensor<?xi64>, tensor<?xi32>) : tensor<?x12x?x?xf32>
+  %1 = attn.mask %0 by any_of<[window<left = 2, right = 2>, global]>(%flags, %flags : tensor<?x?xi1>, tensor<?x?xi1>) : tensor<?x12x?x?xf32>
+  %2 = attn.mask %1 by any_of<[all_of<[causal<top_left>, dilated<step = 4>]>, not<key_padding>]>(%flags : tensor<?x?xi1>) : tensor<?x12x?x?xf32>
+  %3 = attn.mask %2 by not<dense>(%flags : tensor<?x?xi1>) : tensor<?x12x?x?xf32>
+  return %3 : tensor<?x12x?x?xf32>
+}
+
 // CHECK-LABEL: func.func @bias_broadcasts
 // CHECK: attn.bias %{{.*}}, %{{.*}} : tensor<2x12x7x?xf32>, tensor<12x7x?xf32>
 // CHECK: attn.bias %{{.*}}, %{{.*}} : tensor<2x12x7x?xf32>, tensor<12x1x1xf32>
@@ -87,6 +166,13 @@ func.func @softmax(%s: tensor<?x12x?x?xf32>, %row: tensor<5xf16>) -> (tensor<?x1
   %1, %lse = attn.softmax %0 : tensor<?x12x?x?xf32> -> tensor<?x12x?x?xf32>, tensor<?x12x?xf32>
   %2, %lse2 = attn.softmax %row : tensor<5xf16> -> tensor<5xf16>, tensor<f32>
   return %lse, %lse2 : tensor<?x12x?xf32>, tensor<f32>
+}
+
+// CHECK-LABEL: func.func @softmax_with_sinks
+// CHECK: attn.softmax %{{.*}} sinks(%{{.*}} : tensor<12xf32>) : tensor<?x12x?x?xf32> -> tensor<?x12x?x?xf32>, tensor<?x12x?xf32>
+func.func @softmax_with_sinks(%s: tensor<?x12x?x?xf32>, %t: tensor<12xf32>) -> tensor<?x12x?xf32> {
+  %0, %lse = attn.softmax %s sinks(%t : tensor<12xf32>) : tensor<?x12x?x?xf32> -> tensor<?x12x?x?xf32>, tensor<?x12x?xf32>
+  return %lse : tensor<?x12x?xf32>
 }
 
 // CHECK-LABEL: func.func @mix_of_grouped_heads

@@ -12,6 +12,51 @@ func.func private @window_c1_right() attributes {a = #attn.window<left = 0, righ
 
 // -----
 
+// expected-error @+1 {{expected query >= 1, got 0}}
+func.func private @blocks_c1_query() attributes {a = #attn.blocks<query = 0, key = 4>}
+
+// -----
+
+// expected-error @+1 {{expected key >= 1, got -4}}
+func.func private @blocks_c1_key() attributes {a = #attn.blocks<query = 4, key = -4>}
+
+// -----
+
+// expected-error @+1 {{expected size >= 1, got 0}}
+func.func private @chunked_c1() attributes {a = #attn.chunked<size = 0>}
+
+// -----
+
+// expected-error @+1 {{expected step >= 1, got -1}}
+func.func private @dilated_c1() attributes {a = #attn.dilated<step = -1, alignment = bottom_right>}
+
+// -----
+
+// expected-error @+1 {{expected rules of attn.mask, got #attn.layout<bshd>}}
+func.func private @any_of_c1_kind() attributes {a = #attn.any_of<[causal<top_left>, layout<bshd>]>}
+
+// -----
+
+// expected-error @+1 {{expected a rule of attn.mask, got none}}
+func.func private @any_of_c1_none() attributes {a = #attn.any_of<[]>}
+
+// -----
+
+// expected-error @+1 {{expected rules of attn.mask, got #attn.layout<bshd>}}
+func.func private @all_of_c1_kind() attributes {a = #attn.all_of<[layout<bshd>]>}
+
+// -----
+
+// expected-error @+1 {{expected rules of attn.mask, got #attn.layout<bshd>}}
+func.func private @not_c1_kind() attributes {a = #attn.not<layout<bshd>>}
+
+// -----
+
+// expected-error @+1 {{expected one rule (because not turns one around), got 2}}
+func.func private @not_c1_count() attributes {a = #attn.not<prefix, prefix>}
+
+// -----
+
 // expected-error @+1 {{expected a file and a tensor name, got "" and "x"}}
 func.func private @source_c1() attributes {a = #attn.source<"", "x">}
 

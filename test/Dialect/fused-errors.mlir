@@ -139,6 +139,15 @@ func.func @attention_c7_yields_none(%q: tensor<2x3x4x8xf32>, %c: f32) {
 
 // -----
 
+func.func @attention_c8_sinks(%q: tensor<2x3x4x8xf32>, %c: f32, %t: tensor<3xf32>) {
+  // expected-error @+1 {{expected H = 4 in sinks (because query has H = 4), got 3}}
+  %o = attn.attention %q, %q, %q scale(%c : f32) sinks(%t : tensor<3xf32>) layout(bshd)
+      : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return
+}
+
+// -----
+
 func.func @attention_isolated(%q: tensor<2x3x4x8xf32>, %c: f32, %n: index) {
   // expected-note @+1 {{required by region isolation constraints}}
   %o = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) mask {

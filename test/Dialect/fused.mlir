@@ -14,6 +14,21 @@ func.func @plain(%q: tensor<?x?x12x32xf32>, %k: tensor<?x?x4x32xf32>, %c: f32) -
   return %o : tensor<?x?x12x32xf32>
 }
 
+// CHECK-LABEL: func.func @attention_with_sinks
+// CHECK: attn.attention %{{.*}}, %{{.*}}, %{{.*}} scale(%{{.*}} : f32) sinks(%{{.*}} : tensor<4xf16>) layout(sbhd)
+// CHECK: attn.attention %{{.*}}, %{{.*}}, %{{.*}} scale(%{{.*}} : f32) sinks(%{{.*}} : tensor<4xf16>) capture(%{{.*}} : f32) layout(sbhd) score
+func.func @attention_with_sinks(%q: tensor<3x2x4x8xf16>, %k: tensor<5x2x2x8xf16>, %c: f32, %t: tensor<4xf16>)
+    -> (tensor<3x2x4x8xf16>, tensor<3x2x4x8xf16>) {
+  %o = attn.attention %q, %k, %k scale(%c : f32) sinks(%t : tensor<4xf16>) layout(sbhd)
+      : tensor<3x2x4x8xf16>, tensor<5x2x2x8xf16>, tensor<5x2x2x8xf16> -> tensor<3x2x4x8xf16>
+  %r = attn.attention %q, %k, %k scale(%c : f32) sinks(%t : tensor<4xf16>) capture(%c : f32) layout(sbhd) score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index, %x: f32):
+    %0 = arith.addf %s, %x : f32
+    attn.yield %0 : f32
+  } : tensor<3x2x4x8xf16>, tensor<5x2x2x8xf16>, tensor<5x2x2x8xf16> -> tensor<3x2x4x8xf16>
+  return %o, %r : tensor<3x2x4x8xf16>, tensor<3x2x4x8xf16>
+}
+
 // CHECK-LABEL: func.func @all_regions
 // CHECK: %[[O:.*]], %[[LSE:.*]] = attn.attention %{{.*}} scale(%{{.*}} : f32) capture(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x?xi64>, index, f32) layout(bhsd) combine {
 // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: tensor<?x?xi64>, %{{.*}}: index, %{{.*}}: f32):

@@ -36,10 +36,17 @@ static void narrow(mlir::Value value, mlir::Operation *user, int64_t keys,
   } else if (auto check = dyn_cast<CheckIdsOp>(user)) {
     range = {InputRange::Integer, static_cast<int64_t>(check.getLimit())};
   } else if (auto mask = dyn_cast<MaskOp>(user)) {
-    if (mask.getOperand() == value && isa<KeyPaddingAttr>(mask.getRule()))
-      range.kind = InputRange::Mask;
-    else if (mask.getOperand() == value && isa<KeyLengthsAttr>(mask.getRule()))
-      range = {InputRange::Integer, keys + 1};
+    for (auto [input, operand] :
+         zip(getMaskInputs(mask.getRule()), mask.getInputs())) {
+      if (operand != value)
+        continue;
+      if (isa<KeyPaddingAttr, GlobalAttr>(input.rule))
+        range.kind = InputRange::Mask;
+      else if (isa<SegmentsAttr>(input.rule))
+        range = {InputRange::Integer, 3}; // Few ids, so that some meet.
+      else if (!input.letters.empty())
+        range = {InputRange::Integer, keys + 1}; // Lengths and offsets.
+    }
   } else if (auto pool = dyn_cast<PoolOp>(user)) {
     if (pool.getMask() == value)
       range.kind = InputRange::Mask;

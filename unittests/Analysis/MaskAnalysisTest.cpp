@@ -115,8 +115,8 @@ protected:
         RankedTensorType::get(ShapedType::kDynamic, builder.getI64Type());
     Value table = tensor::EmptyOp::create(builder, loc, tableType, size);
     op = AttentionOp::create(builder, loc, type, Type(), tensor, tensor, tensor,
-                             scale, ValueRange{size, table}, Layout::BSHD,
-                             KeyRangesAttr());
+                             scale, /*sinks=*/Value(), ValueRange{size, table},
+                             Layout::BSHD, KeyRangesAttr());
     block = &op.getMask().emplaceBlock();
     for (int position = 0; position < 5; ++position)
       block->addArgument(builder.getIndexType(), loc);

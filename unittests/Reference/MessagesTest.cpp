@@ -270,6 +270,32 @@ TEST_F(EvaluatorMessages, refusesIdsAndIndicesOutOfRange) {
             "tensor of shape (1), got (1)");
 }
 
+TEST_F(EvaluatorMessages, refusesPositionsOutOfRange) {
+  auto zeros = [](ArrayRef<int64_t> shape) {
+    return Tensor::zeros(Tensor::Kind::F64, shape);
+  };
+  constexpr char rotary[] =
+      R"mlir(func.func @main(%x: tensor<1x2x1x2xf32>, %t: tensor<3x1xf32>, %p: tensor<1x2xi64>) -> tensor<1x2x1x2xf32> {
+  %0 = attn.rotary %x, %t, %t positions(%p : tensor<1x2xi64>) layout(bshd)<half> : tensor<1x2x1x2xf32>, tensor<3x1xf32>, tensor<3x1xf32>
+  return %0 : tensor<1x2x1x2xf32>
+})mlir";
+  EXPECT_EQ(error(rotary, {zeros({1, 2, 1, 2}), zeros({3, 1}),
+                           integers({1, 2}, {2, 3})}),
+            "\"model.mlir\":2:8: 'attn.rotary' expected 0 <= position < 3 "
+            "(because the tables have that many rows), got 3");
+  constexpr char append[] =
+      R"mlir(func.func @main(%c: tensor<2x3x1x1xf32>, %k: tensor<2x2x1x1xf32>, %l: tensor<2xi64>) -> tensor<2x3x1x1xf32> {
+  %0 = attn.cache_append %c, %k at(%l : tensor<2xi64>) layout(bshd) : tensor<2x3x1x1xf32>, tensor<2x2x1x1xf32>
+  return %0 : tensor<2x3x1x1xf32>
+})mlir";
+  for (int64_t length : {-1, 2})
+    EXPECT_EQ(error(append, {zeros({2, 3, 1, 1}), zeros({2, 2, 1, 1}),
+                             integers({2}, {1, length})}),
+              "\"model.mlir\":2:8: 'attn.cache_append' expected 0 <= length <= "
+              "1 (because the cache has room for 3 positions), got " +
+                  std::to_string(length) + " in batch row 1");
+}
+
 TEST_F(EvaluatorMessages, refusesControlFlowAndMissingCallees) {
   EXPECT_EQ(error(R"mlir(func.func @main() {
   cf.br ^bb1
@@ -386,7 +412,7 @@ TEST_F(EvaluatorMessages, checksSizesByLetter) {
 })mlir";
   EXPECT_EQ(
       error(padding, {zeros({1, 1, 2, 3}), integers({1, 2}, {1, 1})}),
-      "\"model.mlir\":2:8: 'attn.mask' expected M = 3 in operand (because "
+      "\"model.mlir\":2:8: 'attn.mask' expected M = 3 in input 0 (because "
       "scores has that), got 2");
 }
 

@@ -81,7 +81,7 @@ ParseResult attn::parseLayout(OpAsmParser &parser, LayoutAttr &attribute) {
   std::optional<Layout> layout = symbolizeLayout(keyword);
   if (!layout)
     return parser.emitError(loc)
-           << "expected a layout, bshd or bhsd, got '" << keyword << "'";
+           << "expected a layout, bshd, bhsd or sbhd, got '" << keyword << "'";
   attribute = LayoutAttr::get(parser.getContext(), *layout);
   return success();
 }
@@ -89,6 +89,38 @@ ParseResult attn::parseLayout(OpAsmParser &parser, LayoutAttr &attribute) {
 void attn::printLayout(OpAsmPrinter &printer, Operation *,
                        LayoutAttr attribute) {
   printer << stringifyLayout(attribute.getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// Alignments
+//===----------------------------------------------------------------------===//
+
+ParseResult
+attn::parseAligned(OpAsmParser &parser, AlignmentAttr &alignment,
+                   std::optional<OpAsmParser::UnresolvedOperand> &offsets,
+                   Type &type) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Alignment> value = symbolizeAlignment(keyword);
+  if (!value)
+    return parser.emitError(loc) << "expected an alignment, top_left, "
+                                    "bottom_right or offset, got '"
+                                 << keyword << "'";
+  alignment = AlignmentAttr::get(parser.getContext(), *value);
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  return failure(parser.parseOperand(offsets.emplace()) ||
+                 parser.parseColonType(type));
+}
+
+void attn::printAligned(OpAsmPrinter &printer, Operation *,
+                        AlignmentAttr alignment, Value offsets, Type type) {
+  printer << stringifyAlignment(alignment ? alignment.getValue()
+                                          : Alignment::TopLeft);
+  if (offsets)
+    printer << ", " << offsets << " : " << type;
 }
 
 //===----------------------------------------------------------------------===//

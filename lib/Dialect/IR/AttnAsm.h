@@ -21,7 +21,8 @@ mlir::ParseResult parseF64(mlir::OpAsmParser &parser,
 void printF64(mlir::OpAsmPrinter &printer, mlir::Operation *op,
               mlir::FloatAttr attribute);
 
-/// `custom<Layout>`: `bshd` or `bhsd`, without the brackets of the attribute.
+/// `custom<Layout>`: `bshd`, `bhsd` or `sbhd`, without the brackets of the
+/// attribute.
 mlir::ParseResult parseLayout(mlir::OpAsmParser &parser, LayoutAttr &attribute);
 void printLayout(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                  LayoutAttr attribute);
@@ -33,6 +34,26 @@ mlir::ParseResult parseTypelessAttr(mlir::OpAsmParser &parser,
                                     mlir::Attribute &attribute);
 void printTypelessAttr(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                        mlir::Attribute attribute);
+
+/// `custom<MaskRules>`: the rules of a composition, each without `#attn.`, in
+/// square brackets; `custom<BareMaskRules>`: without brackets.
+mlir::ParseResult parseMaskRules(mlir::AsmParser &parser,
+                                 llvm::SmallVector<mlir::Attribute> &rules);
+void printMaskRules(mlir::AsmPrinter &printer,
+                    llvm::ArrayRef<mlir::Attribute> rules);
+mlir::ParseResult parseBareMaskRules(mlir::AsmParser &parser,
+                                     llvm::SmallVector<mlir::Attribute> &rules);
+void printBareMaskRules(mlir::AsmPrinter &printer,
+                        llvm::ArrayRef<mlir::Attribute> rules);
+
+/// `custom<Aligned>`: an alignment, and the offsets that `offset` reads.
+mlir::ParseResult
+parseAligned(mlir::OpAsmParser &parser, AlignmentAttr &alignment,
+             std::optional<mlir::OpAsmParser::UnresolvedOperand> &offsets,
+             mlir::Type &type);
+void printAligned(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                  AlignmentAttr alignment, mlir::Value offsets,
+                  mlir::Type type);
 
 } // namespace attn
 

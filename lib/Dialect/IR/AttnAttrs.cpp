@@ -27,7 +27,7 @@ void AttnDialect::registerAttributes() {
 // Assembly without the `#attn.` prefix
 //===----------------------------------------------------------------------===//
 
-ParseResult attn::parseTypelessAttr(OpAsmParser &parser, Attribute &attribute) {
+static ParseResult parseTypeless(AsmParser &parser, Attribute &attribute) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef mnemonic;
   OptionalParseResult known =
@@ -40,9 +40,38 @@ ParseResult attn::parseTypelessAttr(OpAsmParser &parser, Attribute &attribute) {
          << mnemonic << "'";
 }
 
+ParseResult attn::parseTypelessAttr(OpAsmParser &parser, Attribute &attribute) {
+  return parseTypeless(parser, attribute);
+}
+
 void attn::printTypelessAttr(OpAsmPrinter &printer, Operation *,
                              Attribute attribute) {
   (void)generatedAttributePrinter(attribute, printer);
+}
+
+ParseResult attn::parseMaskRules(AsmParser &parser,
+                                 SmallVector<Attribute> &rules) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parseTypeless(parser, rules.emplace_back());
+  });
+}
+
+void attn::printMaskRules(AsmPrinter &printer, ArrayRef<Attribute> rules) {
+  printer << '[';
+  printBareMaskRules(printer, rules);
+  printer << ']';
+}
+
+ParseResult attn::parseBareMaskRules(AsmParser &parser,
+                                     SmallVector<Attribute> &rules) {
+  return parser.parseCommaSeparatedList(
+      [&] { return parseTypeless(parser, rules.emplace_back()); });
+}
+
+void attn::printBareMaskRules(AsmPrinter &printer, ArrayRef<Attribute> rules) {
+  llvm::interleaveComma(rules, printer, [&](Attribute rule) {
+    (void)generatedAttributePrinter(rule, printer);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,6 +87,61 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                             "side unbounded), got "
                          << keys;
   return success();
+}
+
+/// Each of a rule's sizes counts something that must be there.
+static LogicalResult verifyAtLeastOne(function_ref<InFlightDiagnostic()> error,
+                                      StringRef name, int64_t value) {
+  if (value < 1)
+    return error() << "expected " << name << " >= 1, got " << value;
+  return success();
+}
+
+LogicalResult BlocksAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t query, int64_t key) {
+  if (failed(verifyAtLeastOne(emitError, "query", query)))
+    return failure();
+  return verifyAtLeastOne(emitError, "key", key);
+}
+
+LogicalResult ChunkedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t size, Alignment) {
+  return verifyAtLeastOne(emitError, "size", size);
+}
+
+LogicalResult DilatedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t step, Alignment) {
+  return verifyAtLeastOne(emitError, "step", step);
+}
+
+/// Verifies that a composition has rules and nothing else.
+static LogicalResult verifyRules(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<Attribute> rules) {
+  if (rules.empty())
+    return emitError() << "expected a rule of attn.mask, got none";
+  for (Attribute rule : rules)
+    if (!isMaskRule(rule))
+      return emitError() << "expected rules of attn.mask, got " << rule;
+  return success();
+}
+
+LogicalResult AnyOfAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<Attribute> rules) {
+  return verifyRules(emitError, rules);
+}
+
+LogicalResult AllOfAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<Attribute> rules) {
+  return verifyRules(emitError, rules);
+}
+
+LogicalResult NotAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              ArrayRef<Attribute> rules) {
+  if (rules.size() > 1)
+    return emitError() << "expected one rule (because not turns one around), "
+                          "got "
+                       << rules.size();
+  return verifyRules(emitError, rules);
 }
 
 LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -72,20 +72,31 @@ OpFoldResult MergeHeadsOp::fold(FoldAdaptor) {
   return {};
 }
 
+/// Whether a dense mask may end before the last key, and so hide keys.
+static bool mayBeShort(Type mask, RankedTensorType scores) {
+  auto type = cast<RankedTensorType>(mask);
+  if (type.getRank() == 0)
+    return false;
+  int64_t size = type.getShape().back(), keys = scores.getShape().back();
+  return size != 1 && (size != keys || ShapedType::isDynamic(size));
+}
+
 OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
   // mask(s, window<left = -1, right = -1>) -> s
   auto window = dyn_cast<WindowAttr>(getRule());
   if (window && window.getLeft() == -1 && window.getRight() == -1)
     return getScores();
   // mask(s, dense(true)) -> s
-  if (isa<DenseMaskAttr>(getRule()) && isTrueSplat(adaptor.getOperand()))
+  if (isa<DenseMaskAttr>(getRule()) && isTrueSplat(adaptor.getInputs()[0]) &&
+      !mayBeShort(getInputs()[0].getType(), getScores().getType()))
     return getScores();
   // mask(mask(s, rule), rule) -> mask(s, rule), but a float mask adds twice.
   auto inner = getScores().getDefiningOp<MaskOp>();
   if (inner && inner.getRule() == getRule() &&
-      inner.getOperand() == getOperand() &&
-      !(getOperand() &&
-        isa<FloatType>(getElementTypeOrSelf(getOperand().getType()))))
+      inner.getInputs() == getInputs() &&
+      llvm::none_of(getInputs(), [](Value input) {
+        return isa<FloatType>(getElementTypeOrSelf(input.getType()));
+      }))
     return getScores();
   return {};
 }
@@ -106,11 +117,31 @@ struct WindowToCausal final : OpRewritePattern<MaskOp> {
     return success();
   }
 };
+
+/// mask(s, any_of<[rule]>) -> mask(s, rule), mask(s, not<not<rule>>) -> mask(s,
+/// rule)
+struct UnwrapRule final : OpRewritePattern<MaskOp> {
+  using Base::Base;
+  LogicalResult matchAndRewrite(MaskOp op,
+                                PatternRewriter &rewriter) const override {
+    ArrayRef<Attribute> parts = getMaskParts(op.getRule());
+    if (parts.size() != 1)
+      return rewriter.notifyMatchFailure(op, "not a composition of one rule");
+    Attribute inner = parts.front();
+    if (isa<NotAttr>(op.getRule())) {
+      if (!isa<NotAttr>(inner))
+        return rewriter.notifyMatchFailure(op, "the negation matters");
+      inner = getMaskParts(inner).front();
+    }
+    rewriter.modifyOpInPlace(op, [&] { op.setRuleAttr(inner); });
+    return success();
+  }
+};
 } // namespace
 
 void MaskOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
-  patterns.add<WindowToCausal>(context);
+  patterns.add<WindowToCausal, UnwrapRule>(context);
 }
 
 // bias(s, 0) -> s

@@ -20,27 +20,24 @@ using namespace attn;
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttentionOp::verify() {
-  ShapeChecker checker(*this, {"H", "G", "D", "Dv"},
-                       "the number and the size of heads are compiled in");
-  auto inLayout = [&](const char *sequence, const char *heads,
-                      const char *channels) -> SmallVector<std::string> {
-    if (getLayout() == Layout::BSHD)
-      return {"B", sequence, heads, channels};
-    return {"B", heads, sequence, channels};
-  };
+  ShapeChecker checker(*this, {"H", "G", "D", "Dv"}, headsAreCompiledIn);
   // attention_c1, attention_c3
-  checker.tie("query", getQuery().getType().getShape(),
-              inLayout("N", "H", "D"));
-  checker.tie("key", getKey().getType().getShape(), inLayout("M", "G", "D"));
-  checker.tie("value", getValue().getType().getShape(),
-              inLayout("M", "G", "Dv"));
-  checker.tie("result", getResult().getType().getShape(),
-              inLayout("N", "H", "Dv"));
+  checker.tieHeads("query", getQuery().getType().getShape(), getLayout(), "N",
+                   "H", "D");
+  checker.tieHeads("key", getKey().getType().getShape(), getLayout(), "M", "G",
+                   "D");
+  checker.tieHeads("value", getValue().getType().getShape(), getLayout(), "M",
+                   "G", "Dv");
+  checker.tieHeads("result", getResult().getType().getShape(), getLayout(), "N",
+                   "H", "Dv");
   if (getLse())
     checker.tie("lse", cast<RankedTensorType>(getLse().getType()).getShape(),
                 {"B", "H", "N"});
   // attention_c2
   checker.headsShare("H", "G", "key and value");
+  // attention_c8
+  if (getSinks())
+    checker.tie("sinks", getSinks().getType().getShape(), {"H"});
   // attention_c4
   RankedTensorType query = getQuery().getType();
   checker.sameElement("key", getKey().getType(), "query", query);
@@ -52,10 +49,8 @@ LogicalResult AttentionOp::verify() {
                     << " (because query has element type "
                     << query.getElementType() << "), got "
                     << getScale().getType();
-  if (getLse() && getElementTypeOrSelf(getLse().getType()) != compute)
-    checker.error() << "expected element type " << compute
-                    << " in lse (because query has " << query.getElementType()
-                    << "), got " << getElementTypeOrSelf(getLse().getType());
+  if (getLse())
+    checker.computeType("lse", getLse().getType(), "query", query);
   // attention_c5
   LogicalResult captures = verifyCaptures(*this, getCaptures().getTypes());
   return success(succeeded(checker.result()) && succeeded(captures));

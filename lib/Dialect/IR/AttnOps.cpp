@@ -30,3 +30,24 @@ void CallOp::getEffects(
       effects.emplace_back(MemoryEffects::Write::get(), &output,
                            SideEffects::DefaultResource::get());
 }
+
+//===----------------------------------------------------------------------===//
+// Builders of attention without what is rare
+//===----------------------------------------------------------------------===//
+
+void ScoresOp::build(OpBuilder &builder, OperationState &state, Type result,
+                     Value query, Value key, Value scale, Layout layout) {
+  build(builder, state, result, query, key, scale, /*relative=*/Value(),
+        /*offsets=*/Value(), layout, Alignment::TopLeft);
+}
+
+void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Type result,
+                      Type lse, Value input) {
+  build(builder, state, result, lse, input, /*sinks=*/Value());
+}
+
+void MixOp::build(OpBuilder &builder, OperationState &state, Type result,
+                  Value weights, Value value, Layout layout) {
+  build(builder, state, result, weights, value, /*relative=*/Value(),
+        /*offsets=*/Value(), layout, Alignment::TopLeft);
+}

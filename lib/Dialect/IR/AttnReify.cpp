@@ -57,23 +57,34 @@ static SmallVector<ResultSizes> getResultSizes(LinearOp op) {
 }
 
 static SmallVector<ResultSizes> getResultSizes(SplitHeadsOp op) {
-  SizeSource batch = {op.getInput(), 0}, sequence = {op.getInput(), 1};
-  if (op.getLayout() == Layout::BSHD)
-    return {{batch, sequence, isStatic, isStatic}};
-  return {{batch, isStatic, sequence, isStatic}};
+  bool isFirst = op.getLayout() == Layout::SBHD;
+  SizeSource batch = {op.getInput(), isFirst},
+             sequence = {op.getInput(), !isFirst};
+  return {inLayout(op.getLayout(), batch, sequence, isStatic, isStatic)};
 }
 
 static SmallVector<ResultSizes> getResultSizes(MergeHeadsOp op) {
-  return {{{op.getInput(), 0},
-           {op.getInput(), sequenceDim(op.getLayout())},
-           isStatic}};
+  SizeSource batch = {op.getInput(), batchDim(op.getLayout())},
+             sequence = {op.getInput(), sequenceDim(op.getLayout())};
+  if (op.getLayout() == Layout::SBHD)
+    return {{sequence, batch, isStatic}};
+  return {{batch, sequence, isStatic}};
+}
+
+static SmallVector<ResultSizes> scoresSizes(Value query, Value key,
+                                            Layout layout) {
+  return {{{query, batchDim(layout)},
+           {query, headDim(layout)},
+           {query, sequenceDim(layout)},
+           {key, sequenceDim(layout)}}};
 }
 
 static SmallVector<ResultSizes> getResultSizes(ScoresOp op) {
-  return {{{op.getQuery(), 0},
-           {op.getQuery(), headDim(op.getLayout())},
-           {op.getQuery(), sequenceDim(op.getLayout())},
-           {op.getKey(), sequenceDim(op.getLayout())}}};
+  return scoresSizes(op.getQuery(), op.getKey(), op.getLayout());
+}
+
+static SmallVector<ResultSizes> getResultSizes(AdditiveScoresOp op) {
+  return scoresSizes(op.getQuery(), op.getKey(), op.getLayout());
 }
 
 static SmallVector<ResultSizes> getResultSizes(SoftmaxOp op) {
@@ -84,9 +95,7 @@ static SmallVector<ResultSizes> getResultSizes(SoftmaxOp op) {
 static SmallVector<ResultSizes> getResultSizes(MixOp op) {
   SizeSource batch = {op.getWeights(), 0}, head = {op.getWeights(), 1},
              row = {op.getWeights(), 2}, channel = {op.getValue(), 3};
-  if (op.getLayout() == Layout::BSHD)
-    return {{batch, row, head, channel}};
-  return {{batch, head, row, channel}};
+  return {inLayout(op.getLayout(), batch, row, head, channel)};
 }
 
 static SmallVector<ResultSizes> getResultSizes(EmbeddingOp op) {
@@ -106,9 +115,13 @@ static SmallVector<ResultSizes> getResultSizes(PackOp) {
 static SmallVector<ResultSizes> getResultSizes(AttentionOp op) {
   Value query = op.getQuery();
   return {{{query, 0}, {query, 1}, {query, 2}, {op.getValue(), 3}},
-          {{query, 0},
+          {{query, batchDim(op.getLayout())},
            {query, headDim(op.getLayout())},
            {query, sequenceDim(op.getLayout())}}};
+}
+
+static SmallVector<ResultSizes> getResultSizes(MergeAttentionOp op) {
+  return {sizesLike(op.getFirst(), 4), sizesLike(op.getFirstLse(), 3)};
 }
 
 static SmallVector<ResultSizes> getResultSizes(FusedLinearOp op) {
@@ -156,8 +169,11 @@ static void populateBounds(Value value, int64_t dim,
       Value value, int64_t dim, ValueBoundsConstraintSet &constraints) {       \
     populateBounds(value, dim, getResultSizes(*this), constraints);            \
   }
+ATTN_SIZES(AdditiveScoresOp)
+ATTN_SIZES(AlibiOp)
 ATTN_SIZES(AttentionOp)
 ATTN_SIZES(BiasOp)
+ATTN_SIZES(CacheAppendOp)
 ATTN_SIZES(EmbeddingOp)
 ATTN_SIZES(FusedLinearOp)
 ATTN_SIZES(L2NormalizeOp)
@@ -165,14 +181,18 @@ ATTN_SIZES(LayerNormOp)
 ATTN_SIZES(LearnedPositionsOp)
 ATTN_SIZES(LinearOp)
 ATTN_SIZES(MaskOp)
+ATTN_SIZES(MergeAttentionOp)
 ATTN_SIZES(MergeHeadsOp)
 ATTN_SIZES(MixOp)
 ATTN_SIZES(PackOp)
 ATTN_SIZES(PoolOp)
+ATTN_SIZES(RotaryOp)
 ATTN_SIZES(ScoresOp)
 ATTN_SIZES(SinusoidalOp)
+ATTN_SIZES(SoftcapOp)
 ATTN_SIZES(SoftmaxOp)
 ATTN_SIZES(SplitHeadsOp)
+ATTN_SIZES(T5BiasOp)
 #undef ATTN_SIZES
 
 void DimSizeOp::populateBoundsForIndexValue(

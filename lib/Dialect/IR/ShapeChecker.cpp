@@ -44,6 +44,78 @@ void ShapeChecker::tie(StringRef value, ArrayRef<int64_t> shape,
   tie(value, shape, SmallVector<std::string>(letters.begin(), letters.end()));
 }
 
+void ShapeChecker::tieHeads(StringRef value, ArrayRef<int64_t> shape,
+                            Layout layout, const char *sequence,
+                            const char *heads, const char *channels) {
+  tie(value, shape,
+      inLayout<std::string>(layout, "B", sequence, heads, channels));
+}
+
+void ShapeChecker::broadcasts(StringRef value, ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> scores, bool shortLast) {
+  static constexpr StringRef letters[] = {"B", "H", "N", "M"};
+  if (shape.size() > scores.size()) {
+    error() << "expected " << value
+            << " of rank 4 or less (because it broadcasts to (B, H, N, "
+               "M)), got rank "
+            << shape.size();
+    return;
+  }
+  size_t skipped = scores.size() - shape.size();
+  for (auto [index, size] : llvm::enumerate(shape)) {
+    int64_t expected = scores[skipped + index];
+    bool isLast = index + 1 == shape.size();
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(expected) ||
+        size == 1 || size == expected ||
+        (shortLast && isLast && size < expected))
+      continue;
+    error() << "expected " << letters[skipped + index] << " = " << expected
+            << (shortLast && isLast ? ", less or 1 in " : " or 1 in ") << value
+            << " (because it broadcasts to the scores), got " << size;
+  }
+}
+
+void ShapeChecker::alignment(Alignment alignment, Value offsets) {
+  if ((alignment == Alignment::Offset) != bool(offsets))
+    error() << "expected " << (offsets ? "no offsets" : "offsets")
+            << " (because the alignment is " << stringifyAlignment(alignment)
+            << "), got " << (offsets ? "some" : "none");
+  if (offsets)
+    tie("offsets", cast<RankedTensorType>(offsets.getType()).getShape(), {"B"});
+}
+
+void ShapeChecker::relative(Value table, Alignment alignment, Value offsets,
+                            const char *channels) {
+  if (!table) {
+    if (alignment != Alignment::TopLeft || offsets)
+      error() << "expected a relative table (because only its distances are "
+                 "aligned), got none";
+    return;
+  }
+  this->alignment(alignment, offsets);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(table.getType()).getShape();
+  tie("relative", shape, {"", channels});
+  if (ShapedType::isDynamic(shape[0]) || shape[0] % 2 == 0) {
+    InFlightDiagnostic diagnostic = error();
+    diagnostic << "expected an odd, static number of rows in relative (because "
+                  "there is one for each distance from -C to C), got ";
+    if (ShapedType::isDynamic(shape[0]))
+      diagnostic << "a dynamic one";
+    else
+      diagnostic << shape[0];
+  }
+}
+
+void ShapeChecker::computeType(StringRef value, Type type, StringRef like,
+                               Type likeType) {
+  Type element = getElementTypeOrSelf(likeType);
+  Type expected = getComputeType(element);
+  if (getElementTypeOrSelf(type) != expected)
+    error() << "expected element type " << expected << " in " << value
+            << " (because " << like << " has " << element << "), got "
+            << getElementTypeOrSelf(type);
+}
+
 int64_t ShapeChecker::size(StringRef letter) const {
   auto entry = sizes.find(letter);
   return entry == sizes.end() ? ShapedType::kDynamic : entry->second.size;
@@ -79,10 +151,20 @@ void ShapeChecker::epsilon(const APFloat &epsilon) {
             << number;
 }
 
-Type attn::getComputeType(Type elementType) {
+FloatType attn::getComputeType(Type elementType) {
   if (elementType.isF64())
-    return elementType;
+    return cast<FloatType>(elementType);
   return Float32Type::get(elementType.getContext());
+}
+
+SmallVector<std::string> attn::leadingAnd(int64_t leading,
+                                          ArrayRef<StringRef> last) {
+  SmallVector<std::string> letters;
+  for (int64_t dim = 0; dim < leading; ++dim)
+    letters.push_back("dimension " + std::to_string(dim));
+  for (StringRef letter : last)
+    letters.push_back(letter.str());
+  return letters;
 }
 
 LogicalResult attn::verifyFormula(Operation *op, Region &region, StringRef name,

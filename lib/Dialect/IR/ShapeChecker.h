@@ -33,6 +33,29 @@ public:
            llvm::ArrayRef<std::string> letters);
   void tie(llvm::StringRef value, llvm::ArrayRef<int64_t> shape,
            std::initializer_list<const char *> letters);
+  /// Ties a tensor of rank 4 in a layout.
+  void tieHeads(llvm::StringRef value, llvm::ArrayRef<int64_t> shape,
+                Layout layout, const char *sequence, const char *heads,
+                const char *channels);
+
+  /// Verifies that a tensor broadcasts to the scores (B, H, N, M) by NumPy's
+  /// rule; `shortLast` lets its last size be less than M.
+  void broadcasts(llvm::StringRef value, llvm::ArrayRef<int64_t> shape,
+                  llvm::ArrayRef<int64_t> scores, bool shortLast = false);
+
+  /// Verifies that offsets are there exactly if `alignment` reads them, and
+  /// that they are (B).
+  void alignment(Alignment alignment, mlir::Value offsets);
+
+  /// Verifies that a table of relative positions has a row for each distance
+  /// from -C to C, of `channels` columns, and that nothing is aligned without
+  /// it.
+  void relative(mlir::Value table, Alignment alignment, mlir::Value offsets,
+                const char *channels);
+
+  /// Verifies that a number is of the compute type of a tensor.
+  void computeType(llvm::StringRef value, mlir::Type type, llvm::StringRef like,
+                   mlir::Type likeType);
 
   /// The size of a letter, dynamic where no value states it.
   int64_t size(llvm::StringRef letter) const;
@@ -66,9 +89,13 @@ private:
   bool failed = false;
 };
 
-/// What sums are kept in, and the type of scales and log-sum-exps: f64 for
-/// tensors of f64 and f32 for all others.
-mlir::Type getComputeType(mlir::Type elementType);
+/// Why heads must be static, for messages.
+inline constexpr llvm::StringLiteral headsAreCompiledIn =
+    "the number and the size of heads are compiled in";
+
+/// Names for the leading dimensions of a tensor of any rank, then `last`.
+llvm::SmallVector<std::string> leadingAnd(int64_t leading,
+                                          llvm::ArrayRef<llvm::StringRef> last);
 
 /// Verifies that `region`, if it is not empty,
 ///   - has one block,

@@ -27,6 +27,7 @@
 #include "attn/Dialect/IR/AttnEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "attn/Dialect/IR/AttnAttrs.h.inc"
+#include "attn/Dialect/IR/MaskRules.h"
 #define GET_TYPEDEF_CLASSES
 #include "attn/Dialect/IR/AttnTypes.h.inc"
 #define GET_OP_CLASSES
@@ -34,13 +35,40 @@
 
 namespace attn {
 
-/// Where the sequence and the heads lie in a tensor of rank 4.
+/// Where batch, sequence and heads lie in a tensor of rank 4; channels are
+/// always last.
+inline unsigned batchDim(Layout layout) {
+  return layout == Layout::SBHD ? 1 : 0;
+}
 inline unsigned sequenceDim(Layout layout) {
-  return layout == Layout::BSHD ? 1 : 2;
+  switch (layout) {
+  case Layout::BSHD:
+    return 1;
+  case Layout::BHSD:
+    return 2;
+  case Layout::SBHD:
+    return 0;
+  }
+  llvm_unreachable("all layouts are above");
 }
 inline unsigned headDim(Layout layout) {
-  return layout == Layout::BSHD ? 2 : 1;
+  return layout == Layout::BHSD ? 1 : 2;
 }
+
+/// Entries given by meaning, in the order of a tensor of rank 4.
+template <typename T>
+llvm::SmallVector<T> inLayout(Layout layout, T batch, T sequence, T heads,
+                              T channels) {
+  llvm::SmallVector<T> entries(4, channels);
+  entries[batchDim(layout)] = batch;
+  entries[sequenceDim(layout)] = sequence;
+  entries[headDim(layout)] = heads;
+  return entries;
+}
+
+/// What sums are kept in, and the type of scales and log-sum-exps: f64 for
+/// tensors of f64 and f32 for all others.
+mlir::FloatType getComputeType(mlir::Type elementType);
 
 } // namespace attn
 

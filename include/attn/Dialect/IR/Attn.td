@@ -6,9 +6,12 @@
 #define ATTN_DIALECT_IR_ATTN_TD
 include "attn/Dialect/IR/AttnDialect.td"
 include "attn/Dialect/IR/AttnEnums.td"
+include "attn/Dialect/IR/AttnMaskAttrs.td"
 include "attn/Dialect/IR/AttnAttrs.td"
 include "attn/Dialect/IR/AttnTypes.td"
 include "attn/Dialect/IR/AttnOps.td"
+include "attn/Dialect/IR/AttnScoreOps.td"
+include "attn/Dialect/IR/AttnCacheOps.td"
 include "attn/Dialect/IR/AttnLayerOps.td"
 include "attn/Dialect/IR/AttnModelOps.td"
 include "attn/Dialect/IR/AttnFusedOps.td"

@@ -1,79 +1,11 @@
-//===- AttnAttrs.td - masks, weight recipes, schedules -----*- tablegen -*-===//
+//===- AttnAttrs.td - weight recipes, schedules, facts -----*- tablegen -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_IR_ATTNATTRS_TD
 #define ATTN_DIALECT_IR_ATTNATTRS_TD
-include "attn/Dialect/IR/AttnEnums.td"
-include "mlir/IR/AttrTypeBase.td"
+include "attn/Dialect/IR/AttnMaskAttrs.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
-
-class Attn_AttrDef<string name, string attrMnemonic, list<Trait> traits = []>
-    : AttrDef<Attn_Dialect, name, traits> {
-  let mnemonic = attrMnemonic;
-}
-
-//===----------------------------------------------------------------------===//
-// Masks: which (query i, key j) pairs take part. Used by attn.mask.
-//===----------------------------------------------------------------------===//
-
-def Attn_CausalAttr : Attn_AttrDef<"Causal", "causal"> {
-  let summary = "query i sees keys j <= i + shift";
-  let description = [{
-    `shift` is 0 (`top_left`), M - N (`bottom_right`), or offset[b] of the operand of the
-    `attn.mask` (`offset`, an i64 tensor of size B).
-
-    Example: `#attn.causal<bottom_right>`
-  }];
-  let parameters = (ins EnumParameter<Attn_Alignment>:$alignment);
-  let assemblyFormat = "`<` $alignment `>`";
-}
-
-def Attn_WindowAttr : Attn_AttrDef<"Window", "window"> {
-  let summary = "query i sees keys i + shift - left to i + shift + right";
-  let description = [{
-    Both ends are seen, and so is i + shift itself. `-1` leaves a side unbounded; `shift` is as in
-    `#attn.causal`, and `alignment` is `top_left` where absent.
-
-    **Constraints**
-    - (C1) `left` and `right` are -1 or more.
-
-    Example: `#attn.window<left = 255, right = 0, alignment = bottom_right>`, the last 256 keys
-  }];
-  let parameters = (ins "int64_t":$left, "int64_t":$right,
-      DefaultValuedParameter<"::attn::Alignment", "::attn::Alignment::TopLeft">:$alignment);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
-}
-
-def Attn_KeyLengthsAttr : Attn_AttrDef<"KeyLengths", "key_lengths"> {
-  let summary = "batch row b sees keys j < length[b]";
-  let description = [{
-    Operand: an i32 or i64 tensor of size B. A length of M or more hides nothing, one of 0 or less
-    hides all.
-
-    Example: `#attn.key_lengths`
-  }];
-}
-
-def Attn_KeyPaddingAttr : Attn_AttrDef<"KeyPadding", "key_padding"> {
-  let summary = "batch row b sees the keys j with mask[b, j] != 0";
-  let description = [{
-    Operand: an i1, i8, i32 or i64 tensor (B, M), what models call `attention_mask`.
-
-    Example: `#attn.key_padding`
-  }];
-}
-
-def Attn_DenseMaskAttr : Attn_AttrDef<"DenseMask", "dense"> {
-  let summary = "an explicit mask tensor";
-  let description = [{
-    Operand: a tensor that broadcasts to (B, H, N, M) by NumPy's rule. Of i1: true means visible. Of
-    the scores' float type: added to the score, and -inf hides the pair.
-
-    Example: `#attn.dense`
-  }];
-}
 
 //===----------------------------------------------------------------------===//
 // Recipes: where the data of an attn.weight come from.

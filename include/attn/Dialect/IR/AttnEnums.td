@@ -18,13 +18,14 @@ class Attn_EnumAttr<EnumInfo enumInfo, string mnemonic> : EnumAttr<Attn_Dialect,
 }
 
 def Attn_Layout : Attn_I32Enum<"Layout", "order of the dimensions of a head-split tensor", [
-    I32EnumCase<"BSHD", 0, "bshd">, I32EnumCase<"BHSD", 1, "bhsd">]>;
+    I32EnumCase<"BSHD", 0, "bshd">, I32EnumCase<"BHSD", 1, "bhsd">, I32EnumCase<"SBHD", 2, "sbhd">]>;
 def Attn_LayoutAttr : Attn_EnumAttr<Attn_Layout, "layout"> {
   let description = [{
     | case   | meaning                                                     |
     |--------|-------------------------------------------------------------|
     | `bshd` | (B, S, H, D), what a projection writes: heads are a view    |
     | `bhsd` | (B, H, S, D), what frameworks transpose to                  |
+    | `sbhd` | (S, B, H, D), of models whose sequence comes first          |
 
     Example: `#attn.layout<bshd>`
   }];
@@ -81,6 +82,19 @@ def Attn_SinusoidFormAttr : Attn_EnumAttr<Attn_SinusoidForm, "sinusoid_form"> {
     | `halves`      | all sines first, then all cosines   |
 
     Example: `#attn.sinusoid_form<interleaved>`
+  }];
+}
+
+def Attn_RotaryForm : Attn_I32Enum<"RotaryForm", "which channels turn together", [
+    I32EnumCase<"Half", 0, "half">, I32EnumCase<"Interleaved", 1, "interleaved">]>;
+def Attn_RotaryFormAttr : Attn_EnumAttr<Attn_RotaryForm, "rotary_form"> {
+  let description = [{
+    | case          | pair c of R / 2                              |
+    |---------------|----------------------------------------------|
+    | `half`        | channels c and c + R / 2 (Llama, GPT-NeoX)   |
+    | `interleaved` | channels 2c and 2c + 1 (GPT-J, the paper)    |
+
+    Example: `#attn.rotary_form<half>`
   }];
 }
 #endif // ATTN_DIALECT_IR_ATTNENUMS_TD

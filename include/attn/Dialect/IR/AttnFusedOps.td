@@ -15,26 +15,31 @@ include "attn/Dialect/IR/AttnModelOps.td"
 // attn.attention
 //===----------------------------------------------------------------------===//
 
-def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove],
+def Attn_AttentionOp : Attn_GraphOp<"attention", [AttrSizedOperandSegments, IsolatedFromAbove],
     ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
   let summary = "fused attention: any rule over query, key and position, no score tensor";
   let description = [{
     h is the query head, i and j index the whole of the queries and keys, g = h / (H / G).
 
         s[b, h, i, j] = score(scale * sum_d combine(query[b, h, i, d], key[b, g, j, d]))
-        p[b, h, i, :] = softmax of s[b, h, i, :] over the j that mask shows
+        p[b, h, i, :] = softmax of s[b, h, i, :] over the j that mask shows, and the sink of h
         result[b, h, i, d] = sum_j p[b, h, i, j] * value(value[b, g, j, d])
-        lse[b, h, i] = log(sum_j exp(s[b, h, i, j])) over the j that mask shows
+        lse[b, h, i] = log(sum_j exp(s[b, h, i, j]) + exp(sinks[h])) over the j that mask shows
 
-    | value    | shape                      | type                       |
-    |----------|----------------------------|----------------------------|
-    | `query`  | B, N, H, D or B, H, N, D   | float                      |
-    | `key`    | B, M, G, D or B, G, M, D   | float                      |
-    | `value`  | B, M, G, Dv or B, G, M, Dv | float                      |
-    | `scale`  |                            | f32, f64                   |
-    | captures | any                        | tensors, indices, numbers  |
-    | result   | B, N, H, Dv or B, H, N, Dv | float                      |
-    | `lse`    | B, H, N                    | f32, f64                   |
+    Shapes are those of layout bshd, and `layout` permutes those of `query`, `key`, `value` and result.
+
+    | value    | shape       | type                       |
+    |----------|-------------|----------------------------|
+    | `query`  | B, N, H, D  | float                      |
+    | `key`    | B, M, G, D  | float                      |
+    | `value`  | B, M, G, Dv | float                      |
+    | `scale`  |             | f32, f64                   |
+    | `sinks`  | H           | float                      |
+    | captures | any         | tensors, indices, numbers  |
+    | result   | B, N, H, Dv | float                      |
+    | `lse`    | B, H, N     | f32, f64                   |
+
+    `sinks` are as in `attn.softmax`: a logit of each head that joins the sum and nothing else.
 
     Four optional regions are the algebra that masks, biases and other rules are written in.
     T is f64 for f64 tensors and f32 for all others. The captures follow as arguments of every
@@ -49,7 +54,7 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove],
 
     Numerics: products, maxima and sums in T. A hidden pair is as if its key were not there: a
     NaN or infinity in its score, key or value changes nothing. A score of -inf hides too. A
-    row that sees nothing is zero and its `lse` is -inf; no other row divides by zero.
+    row that sees nothing is zero and its `lse` is -inf, or its sink; no other row divides by zero.
 
     **Constraints**
     - (C1) B, D and M of `query`, `key` and `value` are equal.
@@ -59,6 +64,7 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove],
     - (C5) A capture is a ranked tensor, an index, an integer or a float.
     - (C6) A region that is there has one block with the arguments of its row, then the captures.
     - (C7) A region yields one value of its row's type.
+    - (C8) `sinks` has H elements.
 
     Lifetime: made by `attn-fuse-attention`; `attn-analyze-masks` sets `key_ranges`; `attn-tile`
     opens it into loops over tiles.
@@ -84,13 +90,14 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [IsolatedFromAbove],
                        Arg<Attn_FloatTensorOfRank<[4]>, "Keys.">:$key,
                        Arg<Attn_FloatTensorOfRank<[4]>, "Values.">:$value,
                        Arg<AnyFloat, "Factor of each product, before `score`.">:$scale,
+                       Arg<Optional<Attn_FloatTensorOfRank<[1]>>, "A logit of each head, in the sum only.">:$sinks,
                        Arg<Variadic<AnyType>, "What the regions read.">:$captures,
                        Attn_LayoutAttr:$layout, OptionalAttr<Attn_KeyRangesAttr>:$key_ranges);
   let results = (outs Res<Attn_FloatTensorOfRank<[4]>, "One mixed value a query and head.">:$result,
                       Res<Optional<Attn_FloatTensorOfRank<[3]>>, "Natural log-sum-exp of each row.">:$lse);
   let regions = (region AnyRegion:$combine, AnyRegion:$score, AnyRegion:$mask, AnyRegion:$values);
   let assemblyFormat = [{
-    $query `,` $key `,` $value `scale` `(` $scale `:` type($scale) `)`
+    $query `,` $key `,` $value `scale` `(` $scale `:` type($scale) `)` (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
     (`capture` `(` $captures^ `:` type($captures) `)`)? `layout` `(` custom<Layout>($layout) `)` (`key_ranges` $key_ranges^)?
     (`combine` $combine^)? (`score` $score^)? (`mask` $mask^)? (`value` $values^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($result) (`,` type($lse)^)?

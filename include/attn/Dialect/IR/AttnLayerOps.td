@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_IR_ATTNLAYEROPS_TD
 #define ATTN_DIALECT_IR_ATTNLAYEROPS_TD
-include "attn/Dialect/IR/AttnOps.td"
+include "attn/Dialect/IR/AttnCacheOps.td"
 
 //===----------------------------------------------------------------------===//
 // attn.linear
