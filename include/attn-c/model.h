@@ -6,8 +6,10 @@
  * and functions carry its name; a program that links models includes those and
  * never this file. This file has the same API under the neutral prefix attn_,
  * for tools that look functions up by name (`NAME_load`, `NAME_run_generic`,
- * ...) and for the run-time itself. The layouts are equal by construction: the
- * header writer emits the declarations below with another prefix.
+ * ...) and for the run-time itself. It is the source of the others: the header
+ * writer takes all between the braces of extern "C", turns attn_, ATTN_ and NAME
+ * into the model's name, and each type of a function, `typedef ... (*attn_..._fn)`,
+ * into its declaration. A comment is read in both.
  *
  * A model (`attn_model`) is immutable after it was loaded and may be shared by
  * threads. A context (`attn_ctx`) runs one call at a time; contexts of one
@@ -23,7 +25,8 @@
 extern "C" {
 #endif
 
-/* What a function answers. The text that belongs to it: `NAME_last_error`. */
+/* What a function answers. The text is in NAME_last_error, or for load and
+ * create in options.error. */
 typedef enum attn_status {
   ATTN_OK = 0,
   ATTN_ERROR_ARGUMENT = 1,  /* a null pointer or a stride that is not allowed */
@@ -38,8 +41,8 @@ typedef enum attn_status {
   ATTN_ERROR_INTERNAL = 10  /* a kernel failed: a fault of the compiler */
 } attn_status;
 
-typedef struct attn_model attn_model;
-typedef struct attn_ctx attn_ctx;
+typedef struct attn_model attn_model; /* immutable, shared by threads */
+typedef struct attn_ctx attn_ctx;     /* one run at a time */
 
 /* Options of load and create. All zero (or a null pointer) means the default.
  */
@@ -84,10 +87,10 @@ typedef attn_status (*attn_create_fn)(const attn_model *model,
                                       const attn_options *options,
                                       attn_ctx **ctx);
 typedef void (*attn_destroy_fn)(attn_ctx *ctx);
-/* NAME_run_generic: `dims` in the order of NAME_info; one pointer an input and
- * an output. Strides count elements; a null pointer, for all or for one, and
- * strides that are all zero mean dense in row-major order. The context
- * allocates the workspace and keeps it. */
+/* NAME_run_generic: a run without types, for tools. `dims` in the order of
+ * NAME_info; one pointer an input and an output. Strides count elements; a null
+ * pointer, for all or for one, and strides that are all zero mean dense in
+ * row-major order. The context allocates the workspace and keeps it. */
 typedef attn_status (*attn_run_generic_fn)(
     attn_ctx *ctx, const int64_t *dims, const void *const *inputs,
     const int64_t *const *input_strides, void *const *outputs,
@@ -102,7 +105,7 @@ typedef const char *(*attn_last_error_fn)(const attn_ctx *ctx);
 typedef const char *(*attn_status_string_fn)(attn_status status);
 /* NAME_target: the variant that was chosen at load, e.g. "x86-64-v3". */
 typedef const char *(*attn_target_fn)(const attn_model *model);
-/* NAME_info: JSON, see docs/CAPI.md. */
+/* NAME_info: names, types and sizes as JSON. */
 typedef const char *(*attn_info_fn)(void);
 
 #ifdef __cplusplus

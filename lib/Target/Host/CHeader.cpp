@@ -3,15 +3,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The declarations of attn-c/model.h under the model's own prefix, and the
-// typed structs of its inputs and outputs. The run-time walks those structs as
+// The declarations of attn-c/model.h, whose text is part of this program, under
+// the model's own prefix, and the typed structs of its inputs and outputs. The
+// run-time walks those structs as
 // 8-byte words (lib/Runtime/Context.c): int64_t dims, then a pointer and its
 // strides a tensor.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Manifest.h"
+#include "ModelHeader.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace attn;
@@ -105,6 +108,75 @@ static void writeOutputs(const ModelInterface &interface, raw_ostream &os) {
   os << substitute("} $_outputs;\n\n", interface);
 }
 
+/// The declarations of attn-c/model.h.
+static StringRef getNeutralApi() {
+  StringRef text = modelHeader.split("extern \"C\" {\n#endif\n\n").second;
+  return text.rsplit("\n#ifdef __cplusplus").first;
+}
+
+/// Turns types of functions into declarations, a line each:
+///
+///     typedef void (*attn_destroy_fn)(attn_ctx *ctx);
+///     void attn_destroy(attn_ctx *ctx);
+static std::string declareFunctions(StringRef text) {
+  static const llvm::Regex start(
+      "^typedef ([a-z0-9_ ]+[ *])\\(\\*(attn_[a-z_]+)_fn\\)\\(");
+  std::string result;
+  bool inside = false;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    text = rest;
+    SmallVector<StringRef> parts;
+    if (start.match(line, &parts)) {
+      result += (parts[1] + parts[2] + "(").str();
+      line = line.drop_front(parts[0].size());
+      inside = true;
+    } else if (inside) {
+      line = line.ltrim();
+    }
+    inside &= !line.ends_with(";");
+    result += line;
+    result += !inside ? "\n" : line.ends_with("(") || line.empty() ? "" : " ";
+  }
+  return result;
+}
+
+/// Replaces the neutral prefix by the model's name.
+static std::string replacePrefix(StringRef text,
+                                 const ModelInterface &interface) {
+  std::string name = interface.name + "_";
+  std::string capitals = StringRef(name).upper(), result;
+  while (!text.empty()) {
+    bool startsWord = result.empty() ||
+                      !(llvm::isAlnum(result.back()) || result.back() == '_');
+    if (startsWord &&
+        (text.consume_front("attn_") || text.consume_front("NAME_"))) {
+      result += name;
+    } else if (startsWord && text.consume_front("ATTN_")) {
+      result += capitals;
+    } else {
+      result += text.front();
+      text = text.drop_front();
+    }
+  }
+  return result;
+}
+
+/// Writes text, with long declarations of functions on several lines.
+static void writeWrapped(StringRef text, raw_ostream &os) {
+  constexpr size_t width = 80;
+  for (StringRef line : llvm::split(text, '\n')) {
+    while (line.size() > width && line.ends_with(");")) {
+      size_t end = line.take_front(width).rfind(", ");
+      if (end == StringRef::npos)
+        break;
+      os << line.take_front(end + 1) << "\n   ";
+      line = line.drop_front(end + 1);
+    }
+    os << line << "\n";
+  }
+}
+
 static constexpr llvm::StringLiteral prologue =
     R"(#ifndef @_H
 #define @_H
@@ -116,82 +188,14 @@ static constexpr llvm::StringLiteral prologue =
 extern "C" {
 #endif
 
-/* Answers of the functions below; the text is in $_last_error, or for load and
- * create in options.error. */
-typedef enum $_status {
-  @_OK = 0,
-  @_ERROR_ARGUMENT = 1,  /* a null pointer or a stride that is not allowed */
-  @_ERROR_SHAPE = 2,     /* a dimension outside its range */
-  @_ERROR_WORKSPACE = 3, /* the caller's workspace is too small */
-  @_ERROR_FILE = 4,      /* the weights file cannot be opened or mapped */
-  @_ERROR_WEIGHTS = 5,   /* not the weights of this model, or damaged */
-  @_ERROR_CPU = 6,       /* no compiled variant runs on this CPU */
-  @_ERROR_MEMORY = 7,    /* an allocation failed */
-  @_ERROR_THREADS = 8,   /* a thread could not be started */
-  @_ERROR_VALUE = 9,     /* an input holds a value outside its range */
-  @_ERROR_INTERNAL = 10  /* a kernel failed: a fault of the compiler */
-} $_status;
-
-typedef struct $_model $_model; /* immutable, shared by threads */
-typedef struct $_ctx $_ctx;     /* one run at a time */
-
-/* Options of load and create; all zero, or a null pointer, is the default. */
-typedef struct $_options {
-  /* create: threads that work on a run, the caller's among them; 0 and 1: the
-   * caller's alone. They belong to the context and end with it. */
-  int32_t num_threads;
-  int32_t reserved; /* 0 */
-  /* create: runs task(argument, i) for 0 <= i < count on any threads, and
-   * returns 0, or what a task that failed returned; instead of num_threads. */
-  int (*parallel_for)(void *user, int (*task)(void *argument, int index),
-                      void *argument, int count);
-  /* load, create: memory in place of malloc and free; both or none. */
-  void *(*allocate)(void *user, size_t size, size_t alignment);
-  void (*deallocate)(void *user, void *pointer);
-  void *user; /* passed to the three functions above */
-  /* load: the variant to use instead of the best one for this CPU. */
-  const char *target;
-  /* load, create: where the text of a failure goes. */
-  char *error;
-  size_t error_size;
-} $_options;
-
 )";
 
 static constexpr llvm::StringLiteral epilogue =
-    R"($_status $_load(const void *weights, size_t size, const $_options *options,
-    $_model **model);
-/* Maps a weights file. */
-$_status $_load_file(const char *path, const $_options *options,
-    $_model **model);
-/* After all contexts of the model were destroyed. */
-void $_unload($_model *model);
-
-$_status $_create(const $_model *model, const $_options *options, $_ctx **ctx);
-void $_destroy($_ctx *ctx);
-
-/* Bytes of workspace that a run with these inputs' dims needs, or -1. */
+    R"(/* Bytes of workspace that a run with these inputs' dims needs, or -1. */
 int64_t $_workspace_size($_ctx *ctx, const $_inputs *inputs);
 /* Runs the model. `workspace` is aligned to 64 bytes; a null pointer: the context
  * allocates one and keeps it. */
-$_status $_run($_ctx *ctx, const $_inputs *inputs, const $_outputs *outputs,
-    void *workspace, size_t workspace_size);
-
-/* The same without types, for tools: dims, tensors and their strides in the
- * order of $_info. */
-$_status $_run_generic($_ctx *ctx, const int64_t *dims,
-    const void *const *inputs, const int64_t *const *input_strides,
-    void *const *outputs, const int64_t *const *output_strides);
-int64_t $_workspace_size_generic($_ctx *ctx, const int64_t *dims);
-
-/* The text of the last failure of a context, or "". */
-const char *$_last_error(const $_ctx *ctx);
-/* What a status means. */
-const char *$_status_string($_status status);
-/* The variant that load has chosen. */
-const char *$_target(const $_model *model);
-/* Names, types and sizes as JSON. */
-const char *$_info(void);
+$_status $_run($_ctx *ctx, const $_inputs *inputs, const $_outputs *outputs, void *workspace, size_t workspace_size);
 
 #ifdef __cplusplus
 }
@@ -205,15 +209,16 @@ void attn::writeHeader(const ModelInterface &interface,
   os << "/* " << interface.name
      << ".h - C API of a compiled model, written by attn-opt. */\n";
   os << substitute(prologue, interface);
+  if (layout.stored.empty())
+    os << "/* This model has no weights: load takes a null pointer and 0. "
+          "*/\n\n";
+  else if (embedded)
+    os << "/* The weights are embedded: load takes a null pointer and 0. "
+          "*/\n\n";
+  else
+    os << "/* The weights are in " << interface.name << ".weights. */\n\n";
+  writeWrapped(replacePrefix(declareFunctions(getNeutralApi()), interface), os);
   writeInputs(interface, os);
   writeOutputs(interface, os);
-  if (layout.stored.empty())
-    os << "/* This model has no weights: pass a null pointer and 0. */\n";
-  else if (embedded)
-    os << "/* The weights are embedded: pass a null pointer and 0. */\n";
-  else
-    os << "/* Weights in memory: the bytes of " << interface.name
-       << ".weights, aligned to 64\n"
-          " * bytes, which stay in place until unload. */\n";
-  os << substitute(epilogue, interface);
+  writeWrapped(StringRef(substitute(epilogue, interface)).rtrim(), os);
 }
