@@ -8,7 +8,7 @@
  * for tools that look functions up by name (`NAME_load`, `NAME_run_generic`,
  * ...) and for the run-time itself. It is the source of the others: the header
  * writer takes all between the braces of extern "C", turns attn_, ATTN_ and
- * NAME into the model's name, and each type of a function, `typedef ...
+ * NAME_ into the model's name, and each type of a function, `typedef ...
  * (*attn_..._fn)`, into its declaration. A comment is read in both.
  *
  * A model (`attn_model`) is immutable after it was loaded and may be shared by
