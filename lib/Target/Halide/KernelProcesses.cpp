@@ -3,192 +3,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The program runs itself, once a kernel:
-//
-//   attn-opt --attn-compile-kernel INPUT TARGET SYMBOL REPORT KIND=PATH...
-//
-// INPUT is a module with the one kernel and its locations. REPORT receives the
-// diagnostics as JSON, which the parent emits again at their locations, in the
-// order of the kernels. Processes and not threads, because Halide numbers its
-// symbols within a process (so that the bytes would depend on what was compiled
-// before), and so that a crash or an endless loop in code generation costs one
-// kernel and is reported.
+// Starts the processes of KernelChild.cpp and emits their diagnostics again at
+// their locations, in the order of the kernels. Processes and not threads,
+// because Halide numbers its symbols within a process (so that the bytes would
+// depend on what was compiled before), and so that a crash or an endless loop
+// in code generation costs one kernel and is reported.
 //
 //===----------------------------------------------------------------------===//
-#include "attn/Target/Halide/HalideTarget.h"
 
+#include "KernelReport.h"
 #include "attn/Analysis/TargetInfo.h"
-#include "attn/Dialect/IR/Attn.h"
 #include "attn/Support/CleanUp.h"
 #include "attn/Support/TemporaryFolder.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Parser/Parser.h"
+#include "attn/Target/Halide/HalideTarget.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
 #include <csignal>
 #include <thread>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 using namespace mlir;
 using namespace attn;
 namespace json = llvm::json;
 using Clock = std::chrono::steady_clock;
-
-static constexpr llvm::StringLiteral compileFlag = "--attn-compile-kernel";
-
-//===----------------------------------------------------------------------===//
-// Diagnostics as JSON
-//===----------------------------------------------------------------------===//
-
-/// {severity, message, notes} and, where it is known, {file, line, column}.
-static json::Object toJson(Diagnostic &diagnostic) {
-  json::Object object{{"severity", int64_t(diagnostic.getSeverity())},
-                      {"message", json::fixUTF8(diagnostic.str())}};
-  if (auto where = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
-    object["file"] = json::fixUTF8(where.getFilename().getValue());
-    object["line"] = int64_t(where.getLine());
-    object["column"] = int64_t(where.getColumn());
-  }
-  json::Array notes;
-  for (Diagnostic &note : diagnostic.getNotes())
-    notes.push_back(toJson(note));
-  object["notes"] = std::move(notes);
-  return object;
-}
-
-static Location getLocation(const json::Object &object, Location fallback) {
-  auto file = object.getString("file");
-  auto line = object.getInteger("line"), column = object.getInteger("column");
-  if (!file || !line || !column)
-    return fallback;
-  return FileLineColLoc::get(fallback.getContext(), *file, *line, *column);
-}
-
-/// Emits what a child reported. Returns whether there was an error among it.
-static bool replay(const json::Array &report, KernelOp kernel) {
-  bool hasError = false;
-  for (const json::Value &value : report) {
-    const json::Object *object = value.getAsObject();
-    if (!object)
-      continue;
-    auto severity = static_cast<DiagnosticSeverity>(
-        object->getInteger("severity").value_or(0));
-    if (severity != DiagnosticSeverity::Error &&
-        severity != DiagnosticSeverity::Warning &&
-        severity != DiagnosticSeverity::Remark)
-      severity = DiagnosticSeverity::Error;
-    hasError |= severity == DiagnosticSeverity::Error;
-    Location location = getLocation(*object, kernel.getLoc());
-    InFlightDiagnostic diagnostic =
-        kernel.getContext()->getDiagEngine().emit(location, severity);
-    diagnostic << object->getString("message").value_or("").str();
-    if (const json::Array *notes = object->getArray("notes"))
-      for (const json::Value &note : *notes)
-        if (const json::Object *noteObject = note.getAsObject())
-          diagnostic.attachNote(getLocation(*noteObject, location))
-              << noteObject->getString("message").value_or("").str();
-  }
-  return hasError;
-}
-
-//===----------------------------------------------------------------------===//
-// The child
-//===----------------------------------------------------------------------===//
-
-static LogicalResult compileFile(StringRef input, StringRef targetName,
-                                 StringRef symbol, const KernelFiles &files,
-                                 MLIRContext *context) {
-  const TargetInfo *target = lookupTarget(targetName);
-  auto unknown = UnknownLoc::get(context);
-  if (!target)
-    return emitError(unknown) << "unknown target '" << targetName << "'";
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(input, context);
-  if (!module)
-    return failure();
-  auto kernels = module->getOps<KernelOp>();
-  if (!llvm::hasSingleElement(kernels))
-    return emitError(unknown) << "expected a module with one kernel, got "
-                              << llvm::range_size(kernels);
-  return compileKernel(*kernels.begin(), *target, symbol, files);
-}
-
-/// Ends this process with the one that started it: there is nobody else to
-/// write for.
-static void endWithParent() {
-#ifdef __linux__
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-}
-
-std::optional<int> attn::runAsKernelCompiler(int argc, char **argv) {
-  if (argc < 2 || argv[1] != compileFlag)
-    return std::nullopt;
-  endWithParent();
-  if (argc < 6) {
-    llvm::errs() << "expected " << compileFlag
-                 << " INPUT TARGET SYMBOL REPORT KIND=PATH...\n";
-    return 2;
-  }
-  KernelFiles files;
-  for (int i = 6; i < argc; ++i) {
-    auto [kind, path] = StringRef(argv[i]).split('=');
-    std::string *file = llvm::StringSwitch<std::string *>(kind)
-                            .Case("bitcode", &files.bitcode)
-                            .Case("stmt", &files.stmt)
-                            .Case("assembly", &files.assembly)
-                            .Case("llvm", &files.llvmAssembly)
-                            .Default(nullptr);
-    if (!file) {
-      llvm::errs() << "unknown kind of file '" << kind << "'\n";
-      return 2;
-    }
-    *file = path.str();
-  }
-
-  DialectRegistry registry;
-  registry.insert<AttnDialect, affine::AffineDialect, arith::ArithDialect,
-                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-                  scf::SCFDialect, tensor::TensorDialect>();
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
-  json::Array report;
-  context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
-    report.push_back(toJson(diagnostic));
-    return success();
-  });
-  LogicalResult result =
-      compileFile(argv[2], argv[3], argv[4], files, &context);
-
-  std::error_code error;
-  llvm::raw_fd_ostream stream(argv[5], error);
-  if (!error) {
-    stream << json::Value(std::move(report));
-    stream.close();
-    error = stream.error();
-    stream.clear_error();
-  }
-  if (error) {
-    llvm::errs() << "cannot write '" << argv[5] << "': " << error.message()
-                 << "\n";
-    return 2;
-  }
-  return succeeded(result) ? 0 : 1;
-}
-
-//===----------------------------------------------------------------------===//
-// The parent
-//===----------------------------------------------------------------------===//
 
 namespace {
 /// One kernel and the process that compiles it.
@@ -259,7 +99,7 @@ LogicalResult KernelCompiler::prepare(KernelOp kernel) {
 
 void KernelCompiler::start(Job &job) {
   std::vector<std::string> args = {executable,
-                                   compileFlag.str(),
+                                   compileKernelFlag.str(),
                                    job.input,
                                    target.name.str(),
                                    job.symbol,
