@@ -8,21 +8,26 @@
 using namespace mlir;
 using namespace attn;
 
-AttentionRegions::AttentionRegions(MLIRContext *context, Location loc,
-                                   Type scoreType)
-    : loc(loc) {
-  score.block->addArgument(scoreType, loc);
-  for (Side *side : {&score, &mask}) {
-    for (unsigned n = 0; n < 4; ++n)
-      side->block->addArgument(IndexType::get(context), loc);
-    side->numOwnArguments = side->block->getNumArguments();
-  }
+AttentionRegions::AttentionRegions(Location loc, FloatType compute)
+    : loc(loc), compute(compute) {
+  Type index = IndexType::get(loc.getContext());
+  // Numbers, then b, h, i, j, and d where values have channels.
+  auto start = [&](Side &side, unsigned numbers, unsigned indices) {
+    side.numNumbers = numbers;
+    side.numOwnArguments = numbers + indices;
+    for (unsigned n = 0; n < side.numOwnArguments; ++n)
+      side.block->addArgument(n < numbers ? Type(compute) : index, loc);
+  };
+  start(combine, 2, 5);
+  start(score, 1, 4);
+  start(mask, 0, 4);
+  start(value, 1, 5);
 }
 
-unsigned AttentionRegions::capture(Value value) {
-  for (Side *side : {&score, &mask})
-    side->block->addArgument(value.getType(), loc);
-  captures.push_back(value);
+unsigned AttentionRegions::capture(Value outside) {
+  for (Side *side : {&combine, &score, &mask, &value})
+    side->block->addArgument(outside.getType(), loc);
+  captures.push_back(outside);
   return captures.size() - 1;
 }
 
@@ -35,15 +40,19 @@ void AttentionRegions::restrict(Value next) {
 }
 
 /// Ends a block with its result and hands it to an empty region.
-static void finish(std::unique_ptr<Block> block, Region &region, Value result) {
-  OpBuilder builder = builderAtEnd(*block);
+static void finish(AttentionRegions::Side &side, Region &region, Value result) {
+  OpBuilder builder = side.builder();
   YieldOp::create(builder, result.getLoc(), result);
-  region.push_back(block.release());
+  region.push_back(side.block.release());
 }
 
-void AttentionRegions::moveTo(AttentionOp op, Value finalScore) {
-  if (finalScore != initialScore())
-    finish(std::move(score.block), op.getScore(), finalScore);
+void AttentionRegions::moveTo(AttentionOp op) {
+  if (combined)
+    finish(combine, op.getCombine(), combined);
+  if (finalScore && finalScore != initialScore())
+    finish(score, op.getScore(), finalScore);
   if (condition)
-    finish(std::move(mask.block), op.getMask(), condition);
+    finish(mask, op.getMask(), condition);
+  if (finalValue)
+    finish(value, op.getValues(), finalValue);
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The score and the mask region while they grow, one rule after the other, and
-// the values that they capture. Both regions take all captures, so that a
+// The regions of an attention while they grow, one rule after the other, and
+// the values that they capture. All regions take all captures, so that a
 // capture is one block argument at the same distance from the end in each.
 //
 //===----------------------------------------------------------------------===//
@@ -26,37 +26,43 @@ inline mlir::OpBuilder builderAtEnd(mlir::Block &block) {
 
 class AttentionRegions {
 public:
-  /// Starts with a score region that returns its score and a mask region that
-  /// hides nothing.
-  AttentionRegions(mlir::MLIRContext *context, mlir::Location loc,
-                   mlir::Type scoreType);
+  /// Starts with regions that mean what their absence means. `compute` is the
+  /// type of queries, keys, scores and values inside.
+  AttentionRegions(mlir::Location loc, mlir::FloatType compute);
 
-  /// The position (b, h, i, j) and the insertion point of one region.
+  /// The arguments and the insertion point of one region.
   struct Side {
     std::unique_ptr<mlir::Block> block = std::make_unique<mlir::Block>();
-    unsigned numOwnArguments;
+    /// The arguments in front of b, h, i and j, and all but the captures.
+    unsigned numNumbers = 0, numOwnArguments = 0;
 
     mlir::ValueRange position() {
-      return block->getArguments().slice(numOwnArguments - 4, 4);
+      return block->getArguments().slice(numNumbers, 4);
     }
     mlir::Value b() { return position()[0]; }
     mlir::Value h() { return position()[1]; }
     mlir::Value i() { return position()[2]; }
     mlir::Value j() { return position()[3]; }
+    /// The channel, of the combine and the value region.
+    mlir::Value d() { return block->getArgument(numNumbers + 4); }
     /// The block argument of a capture.
     mlir::Value captured(unsigned index) {
       return block->getArgument(numOwnArguments + index);
     }
     mlir::OpBuilder builder() { return builderAtEnd(*block); }
   };
-  Side score, mask;
+  Side combine, score, mask, value;
 
-  /// Adds a capture to both regions. One that two rules use is captured twice:
+  /// Adds a capture to all regions. One that two rules use is captured twice:
   /// a kernel must not depend on which of its arguments are equal.
-  unsigned capture(mlir::Value value);
+  unsigned capture(mlir::Value outside);
 
-  /// The score of the scores operation.
+  mlir::FloatType computeType() const { return compute; }
+  /// The arguments that the regions start from.
+  mlir::Value query() { return combine.block->getArgument(0); }
+  mlir::Value key() { return combine.block->getArgument(1); }
   mlir::Value initialScore() { return score.block->getArgument(0); }
+  mlir::Value initialValue() { return value.block->getArgument(0); }
 
   /// States one more condition, computed in the mask region: a pair is visible
   /// only if all hold.
@@ -64,29 +70,19 @@ public:
   /// All conditions so far, null if there are none.
   mlir::Value visible() const { return condition; }
 
+  /// What the other regions yield, null for what their absence means.
+  mlir::Value combined, finalScore, finalValue;
+
   /// Adds the terminators and moves the regions that do something into `op`.
-  void moveTo(AttentionOp op, mlir::Value finalScore);
+  void moveTo(AttentionOp op);
 
   llvm::SmallVector<mlir::Value> captures;
 
 private:
   mlir::Location loc;
+  mlir::FloatType compute;
   mlir::Value condition;
 };
-
-/// A dimension of a tensor outside.
-struct TensorDim {
-  mlir::Value tensor;
-  unsigned dim;
-};
-
-/// Adds the rule of `op` to the regions: a condition to the mask region and,
-/// for a dense float mask, its summand to the score region. `score` is the
-/// score that the operation masks; returns its result. `queries` and `keys`
-/// have the sizes N and M, where the rule needs them; `builder` stands outside.
-mlir::Value inlineMask(mlir::OpBuilder &builder, AttentionRegions &regions,
-                       MaskOp op, TensorDim queries, TensorDim keys,
-                       mlir::Value score);
 
 } // namespace attn
 

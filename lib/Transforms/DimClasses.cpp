@@ -39,6 +39,10 @@ unsigned DimClasses::find(unsigned node) {
   return node;
 }
 
+bool DimClasses::areEqual(Value a, unsigned i, Value b, unsigned j) {
+  return find(node(a, i)) == find(node(b, j));
+}
+
 DimClasses::Info &DimClasses::info(Value value, unsigned dim) {
   return infos[find(node(value, dim))];
 }
@@ -114,7 +118,8 @@ void DimClasses::equalShapes(Operation *op, Value a, Value b) {
   equalLeading(op, a, b, std::min(rankOf(a), rankOf(b)));
 }
 
-void DimClasses::broadcast(Operation *op, Value operand, Value full) {
+void DimClasses::broadcast(Operation *op, Value operand, Value full,
+                           bool shortLast) {
   auto type = cast<RankedTensorType>(operand.getType());
   int64_t skipped = rankOf(full) - type.getRank();
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -126,6 +131,8 @@ void DimClasses::broadcast(Operation *op, Value operand, Value full) {
     bool differ =
         (own.size && met.size && own.size != met.size) ||
         (!own.name.empty() && !met.name.empty() && own.name != met.name);
+    bool isLast = dim + 1 == type.getRank();
+    differ |= shortLast && isLast && own.size && !met.size;
     if (!differ)
       equal(op, operand, dim, full, dim + skipped);
   }
@@ -214,7 +221,7 @@ void DimClasses::visit(Operation *op) {
         for (auto [input, value] :
              llvm::zip(getMaskInputs(o.getRule()), o.getInputs())) {
           if (input.letters.empty())
-            broadcast(op, value, o.getScores());
+            broadcast(op, value, o.getScores(), /*shortLast=*/true);
           for (auto [dim, letter] : llvm::enumerate(input.letters))
             equal(op, value, dim, o.getScores(),
                   llvm::StringSwitch<unsigned>(letter)

@@ -43,6 +43,9 @@ public:
   /// to be equal. Fails with a diagnostic if two names meet.
   llvm::LogicalResult unify(mlir::func::FuncOp func);
 
+  /// Whether two dimensions are known to be equal.
+  bool areEqual(mlir::Value a, unsigned i, mlir::Value b, unsigned j);
+
   /// What is known of a dimension. The reference dies with the next call that
   /// merges.
   Info &info(mlir::Value value, unsigned dim);
@@ -63,8 +66,10 @@ private:
                     unsigned count);
   /// All dimensions of both.
   void equalShapes(mlir::Operation *op, mlir::Value a, mlir::Value b);
-  /// `operand` broadcasts to `full` by NumPy's rule.
-  void broadcast(mlir::Operation *op, mlir::Value operand, mlir::Value full);
+  /// `operand` broadcasts to `full` by NumPy's rule; with `shortLast` its last
+  /// size may also be less.
+  void broadcast(mlir::Operation *op, mlir::Value operand, mlir::Value full,
+                 bool shortLast = false);
   /// The dimension has the size that `size` computes.
   void equalSize(mlir::Operation *op, mlir::Value value, unsigned dim,
                  mlir::OpFoldResult size);

@@ -3,24 +3,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// attn-fuse-attention: finds scores -> anything element-wise -> softmax -> mix
-// by what the operations mean, not by a list of patterns. From each attn.mix it
-// walks up to the attn.scores; everything between must depend on that score
-// alone and be seen by nobody else, so that the score tensor need not exist.
-// What stands in the way is said at the operation, with the way out.
+// attn-fuse-attention: makes scores -> rules -> softmax -> mix one operation.
+// Found by what the operations mean, not by a list of patterns: everything
+// between the scores and the softmax must depend on that score alone. Where
+// someone else needs the scores or the weights, the attention is fused all the
+// same, and the operations stay for that user. What stands in the way is said
+// at the operation, with the way out.
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionRegions.h"
+#include "AttentionMatcher.h"
+#include "RuleInliner.h"
 #include "Scalarize.h"
-#include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/SetVector.h"
 #include <cmath>
 
 #define DEBUG_TYPE "attn-fuse-attention"
@@ -34,251 +36,178 @@ namespace attn {
 
 using namespace attn;
 
-namespace {
-
-/// Why an attention was not fused: what stands in the way, where, and what a
-/// user can do about it.
-struct Obstacle {
-  Operation *at = nullptr;
-  std::string reason, fix;
-};
-
-/// What lies between one attn.scores and the attn.mix that uses it.
-class AttentionMatcher {
-public:
-  explicit AttentionMatcher(MixOp mix) : mix(mix) {}
-
-  /// Fills in the fields below. Returns what stands in the way, if anything.
-  std::optional<Obstacle> match();
-
-  MixOp mix;
-  SoftmaxOp softmax;
-  ScoresOp scores;
-  /// The operations from the scores to the softmax, operands first.
-  llvm::SetVector<Operation *> between;
-
-private:
-  bool dependsOnScores(Value value);
-  std::optional<Obstacle> checkUsers(Operation *op);
-  std::optional<Obstacle> checkHiddenStayHidden();
-  Obstacle noScores();
-
-  DenseMap<Value, bool> known;
-  SmallVector<ScoresOp> roots;
-};
-
-} // namespace
-
-/// "attn.softmax", for messages.
-static std::string nameOf(Operation *op) {
-  return op->getName().getStringRef().str();
-}
-
-/// Collects the operations on the way from an attn.scores to `value`. False if
-/// the value does not depend on scores through operations that the score region
-/// can hold.
-bool AttentionMatcher::dependsOnScores(Value value) {
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  Operation *op = value.getDefiningOp();
-  bool depends = false;
-  if (auto root = dyn_cast_or_null<ScoresOp>(op)) {
-    roots.push_back(root);
-    depends = true;
-  } else if (auto masked = dyn_cast_or_null<MaskOp>(op)) {
-    depends = dependsOnScores(masked.getScores());
-  } else if (auto biased = dyn_cast_or_null<BiasOp>(op)) {
-    depends = dependsOnScores(biased.getScores());
-  } else if (op && isElementwise(op)) {
-    for (Value operand : op->getOperands())
-      depends |= dependsOnScores(operand);
-  }
-  if (depends && !isa<ScoresOp>(op))
-    between.insert(op);
-  known[value] = depends;
-  return depends;
-}
-
-std::optional<Obstacle> AttentionMatcher::match() {
-  softmax = mix.getWeights().getDefiningOp<SoftmaxOp>();
-  if (!softmax || softmax.getResult() != mix.getWeights())
-    return Obstacle{mix, "the weights are not the result of an attn.softmax",
-                    "normalise the scores by attn.softmax"};
-  if (!dependsOnScores(softmax.getInput()))
-    return noScores();
-  if (roots.size() > 1)
-    return Obstacle{roots[1], "two attn.scores meet in one softmax",
-                    "compute one product of concatenated queries and keys"};
-  scores = roots.front();
-  if (scores.getRelative() || mix.getRelative())
-    return Obstacle{scores, "relative vectors are not fused yet",
-                    "write the combine and value regions by hand"};
-  if (scores.getLayout() != mix.getLayout())
-    return Obstacle{scores,
-                    "attn.scores has layout " +
-                        stringifyLayout(scores.getLayout()).str() +
-                        " and attn.mix has layout " +
-                        stringifyLayout(mix.getLayout()).str(),
-                    "use one layout for query, key and value"};
-  if (auto obstacle = checkUsers(scores))
-    return obstacle;
-  for (Operation *op : between)
-    if (auto obstacle = checkUsers(op))
-      return obstacle;
-  for (Operation *user : softmax.getResult().getUsers())
-    if (user != mix)
-      return Obstacle{
-          softmax,
-          isa<func::ReturnOp>(user)
-              ? "the attention weights are a result of the function"
-              : "the attention weights are also used by " + nameOf(user),
-          "use only the result of attn.mix, or ask attn.softmax for its second "
-          "result, the log-sum-exp"};
-  return checkHiddenStayHidden();
-}
-
-/// The scores and what is computed from them must be seen by nobody else.
-std::optional<Obstacle> AttentionMatcher::checkUsers(Operation *op) {
-  for (Operation *user : op->getUsers())
-    if (user != softmax && !between.contains(user))
-      return Obstacle{op,
-                      isa<func::ReturnOp>(user)
-                          ? "the result of " + nameOf(op) +
-                                " is a result of the function"
-                          : "the result of " + nameOf(op) +
-                                " is also used by " + nameOf(user),
-                      "compute what the other user needs from another "
-                      "attn.scores"};
-  return std::nullopt;
-}
-
-/// A hidden score is -inf. What follows a mask must keep it so: sums with
-/// finite values, products with positive constants, further masks.
-std::optional<Obstacle> AttentionMatcher::checkHiddenStayHidden() {
-  llvm::SmallDenseSet<Value> masked;
-  for (Operation *op : between) {
-    bool keeps = isa<MaskOp, BiasOp, arith::AddFOp>(op);
-    if (isa<arith::SubFOp, arith::MulFOp, arith::DivFOp>(op)) {
-      Value other = op->getOperand(1);
-      bool isLeft = masked.contains(op->getOperand(0));
-      if (!isLeft && isa<arith::MulFOp>(op))
-        other = op->getOperand(0);
-      keeps = !masked.contains(other);
-      if (!isa<arith::SubFOp>(op)) {
-        auto factor = dyn_cast_or_null<FloatAttr>(splatElement(other));
-        keeps &= factor && !factor.getValue().isNegative() &&
-                 factor.getValue().isFiniteNonZero();
-      }
-    }
-    bool usesMasked = llvm::any_of(op->getOperands(),
-                                   [&](Value v) { return masked.contains(v); });
-    if (usesMasked && !keeps)
-      return Obstacle{op,
-                      nameOf(op) +
-                          " follows a mask and may make a hidden score visible",
-                      "move it in front of the attn.mask"};
-    if (usesMasked || isa<MaskOp>(op))
-      masked.insert(op->getResult(0));
-  }
-  return std::nullopt;
-}
-
-/// Says which operation ends the way up from the softmax.
-Obstacle AttentionMatcher::noScores() {
-  Value value = softmax.getInput();
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<MaskOp, BiasOp>(op) && !isElementwise(op))
-      return {op,
-              "the softmax is not of attn.scores: " + nameOf(op) +
-                  " is neither element-wise nor a mask or a bias",
-              "apply it to the query, the key or a bias instead"};
-    value = op->getOperand(0);
-  }
-  return {softmax, "the softmax is not of attn.scores but of an argument",
-          "compute the scores by attn.scores"};
-}
-
 //===----------------------------------------------------------------------===//
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-/// The value of an operand of a score operation inside the score region.
-static Value operandInScore(OpOperand &operand, AttentionRegions &regions,
-                            const IRMapping &inScore) {
+namespace {
+
+/// Replaces a match by one attn.attention.
+class AttentionBuilder {
+public:
+  AttentionBuilder(AttentionMatcher &match, const BroadcastDims &broadcasts)
+      : match(match), builder(match.mix), loc(match.mix.getLoc()),
+        regions(loc, getComputeType(
+                         getElementTypeOrSelf(match.scores.query.getType()))),
+        context{builder,
+                regions,
+                {match.scores.query, sequenceDim(match.scores.layout)},
+                {match.scores.key, sequenceDim(match.scores.layout)},
+                broadcasts} {}
+
+  AttentionOp build();
+
+private:
+  void inlineChain();
+  Value createScale();
+  Value operandInScore(OpOperand &operand);
+  void replaceLse(AttentionOp attention);
+  void eraseUnused();
+
+  AttentionMatcher &match;
+  OpBuilder builder;
+  Location loc;
+  AttentionRegions regions;
+  RuleContext context;
+  /// Values of the chain in the score region.
+  IRMapping inScore;
+};
+
+} // namespace
+
+/// The value of an operand of an element-wise operation in the score region.
+Value AttentionBuilder::operandInScore(OpOperand &operand) {
   Value value = operand.get();
   if (Value mapped = inScore.lookupOrNull(value))
     return mapped;
-  OpBuilder builder = regions.score.builder();
-  Location loc = operand.getOwner()->getLoc();
-  if (TypedAttr element = splatElement(value))
-    return arith::ConstantOp::create(builder, loc, element);
-  Value captured = regions.score.captured(regions.capture(value));
-  if (!isa<RankedTensorType>(value.getType()))
-    return captured;
-  return extractBroadcast(builder, loc, captured, regions.score.position());
+  OpBuilder inside = regions.score.builder();
+  Location at = operand.getOwner()->getLoc();
+  Value element;
+  if (TypedAttr constant = splatElement(value)) {
+    element = arith::ConstantOp::create(inside, at, constant);
+  } else {
+    element = regions.score.captured(regions.capture(value));
+    if (isa<RankedTensorType>(value.getType()))
+      element = extractBroadcast(inside, at, element, regions.score.position());
+  }
+  auto number = dyn_cast<FloatType>(element.getType());
+  if (!number || number.getWidth() >= regions.computeType().getWidth())
+    return element;
+  return convertFloat(inside, at, element, regions.computeType());
 }
 
-/// 1 / sqrt(D), where attn.scores has no scale.
-static Value defaultScale(OpBuilder &builder, ScoresOp scores) {
-  auto query = cast<RankedTensorType>(scores.getQuery().getType());
-  double scale = 1.0 / std::sqrt(static_cast<double>(query.getDimSize(3)));
-  FloatType type = query.getElementType().isF64() ? builder.getF64Type()
-                                                  : builder.getF32Type();
-  return arith::ConstantOp::create(builder, scores.getLoc(),
-                                   builder.getFloatAttr(type, scale));
-}
+/// Fills the regions.
+void AttentionBuilder::inlineChain() {
+  if (auto scores = dyn_cast<ScoresOp>(match.scores.op))
+    inlineCombine(context, scores);
+  else
+    inlineCombine(context, cast<AdditiveScoresOp>(match.scores.op));
 
-/// Replaces a match by one attn.attention.
-static AttentionOp fuse(AttentionMatcher &match) {
-  MixOp mix = match.mix;
-  ScoresOp scores = match.scores;
-  OpBuilder builder(mix);
-  Location loc = mix.getLoc();
-  AttentionRegions regions(builder.getContext(), loc,
-                           getElementTypeOrSelf(scores.getResult().getType()));
-
-  unsigned sequence = sequenceDim(scores.getLayout());
-  IRMapping inScore;
-  inScore.map(scores.getResult(), regions.initialScore());
+  inScore.map(match.scores.op->getResult(0), regions.initialScore());
   for (Operation *op : match.between) {
     Value result;
-    if (auto masked = dyn_cast<MaskOp>(op)) {
-      result = inlineMask(
-          builder, regions, masked, {scores.getQuery(), sequence},
-          {scores.getKey(), sequence}, inScore.lookup(masked.getScores()));
+    if (auto mask = dyn_cast<MaskOp>(op)) {
+      result = inlineMask(context, mask, inScore.lookup(mask.getScores()));
+    } else if (isScoreRule(op)) {
+      result = inlineScoreRule(context, op, inScore.lookup(op->getOperand(0)));
     } else {
       SmallVector<Value> operands;
       for (OpOperand &operand : op->getOpOperands())
-        operands.push_back(operandInScore(operand, regions, inScore));
-      OpBuilder inRegion = regions.score.builder();
-      result = isa<BiasOp>(op) ? arith::AddFOp::create(inRegion, op->getLoc(),
-                                                       operands[0], operands[1])
-                                     .getResult()
-                               : createScalar(inRegion, op, operands);
+        operands.push_back(operandInScore(operand));
+      OpBuilder inside = regions.score.builder();
+      result = createScalar(inside, op, operands, regions.computeType());
     }
     inScore.map(op->getResult(0), result);
   }
+  OpBuilder inside = regions.score.builder();
+  regions.finalScore =
+      convertFloat(inside, loc, inScore.lookup(match.softmax.getInput()),
+                   regions.computeType());
+  inlineValue(context, match.mix);
+}
 
-  Value scale = scores.getScale();
-  if (!scale)
-    scale = defaultScale(builder, scores);
-  Type lse = match.softmax.getLse() ? match.softmax.getLse().getType() : Type();
+/// The factor of the products: 1 / sqrt(D) where attn.scores has none, 1 where
+/// there are no products.
+Value AttentionBuilder::createScale() {
+  double scale = 1.0;
+  if (auto scores = dyn_cast<ScoresOp>(match.scores.op)) {
+    if (scores.getScale())
+      return scores.getScale();
+    scale = 1.0 / std::sqrt(double(scores.getQuery().getType().getDimSize(3)));
+  }
+  return arith::ConstantOp::create(
+      builder, match.scores.op->getLoc(),
+      builder.getFloatAttr(regions.computeType(), scale));
+}
+
+AttentionOp AttentionBuilder::build() {
+  inlineChain();
+  Value scale = createScale();
+  SoftmaxOp softmax = match.softmax;
+  bool hasLse = softmax.getLse() && !softmax.getLse().use_empty();
+  // The log-sum-exp of f16 scores in f32 is that of all f16 attention; of f64
+  // conversions on the way it is converted.
+  Type lse;
+  if (hasLse)
+    lse = cast<RankedTensorType>(softmax.getLse().getType())
+              .clone(regions.computeType());
+  MixOp mix = match.mix;
   auto attention = AttentionOp::create(
-      builder, loc, mix.getResult().getType(), lse, scores.getQuery(),
-      scores.getKey(), mix.getValue(), scale, match.softmax.getSinks(),
-      regions.captures, mix.getLayoutAttr(),
-      /*key_ranges=*/nullptr);
-  regions.moveTo(attention, inScore.lookup(match.softmax.getInput()));
-
+      builder, loc, mix.getResult().getType(), lse, match.scores.query,
+      match.scores.key, mix.getValue(), scale, softmax.getSinks(),
+      regions.captures, mix.getLayoutAttr(), /*key_ranges=*/nullptr);
+  regions.moveTo(attention);
   mix.getResult().replaceAllUsesWith(attention.getResult());
-  if (lse)
-    match.softmax.getLse().replaceAllUsesWith(attention.getLse());
-  mix.erase();
-  match.softmax.erase();
-  for (Operation *op : llvm::reverse(match.between))
-    op->erase();
-  scores.erase();
+  if (hasLse)
+    replaceLse(attention);
+  eraseUnused();
   return attention;
+}
+
+void AttentionBuilder::replaceLse(AttentionOp attention) {
+  Value before = match.softmax.getLse(), lse = attention.getLse();
+  if (before.getType() != lse.getType()) {
+    bool widens =
+        getElementTypeOrSelf(before.getType()).getIntOrFloatBitWidth() >
+        getElementTypeOrSelf(lse.getType()).getIntOrFloatBitWidth();
+    lse = widens ? arith::ExtFOp::create(builder, loc, before.getType(), lse)
+                       .getResult()
+                 : arith::TruncFOp::create(builder, loc, before.getType(), lse)
+                       .getResult();
+  }
+  // Users of the log-sum-exp may stand in front of the mix.
+  bool inOrder = llvm::all_of(before.getUsers(), [&](Operation *user) {
+    return user->getBlock() != attention->getBlock() ||
+           attention->isBeforeInBlock(user);
+  });
+  before.replaceAllUsesWith(lse);
+  if (!inOrder)
+    sortTopologically(attention->getBlock());
+}
+
+/// Erases what nobody else uses, users first. Weights that stay need no
+/// log-sum-exp.
+void AttentionBuilder::eraseUnused() {
+  SmallVector<Operation *> chain = {match.mix};
+  llvm::append_range(chain, match.conversions);
+  chain.push_back(match.softmax);
+  llvm::append_range(chain, llvm::reverse(match.between));
+  chain.push_back(match.scores.op);
+  for (Operation *op : chain) {
+    if (op->use_empty()) {
+      op->erase();
+      continue;
+    }
+    auto softmax = dyn_cast<SoftmaxOp>(op);
+    if (!softmax || !softmax.getLse() || !softmax.getLse().use_empty())
+      continue;
+    OpBuilder at(softmax);
+    auto weights =
+        SoftmaxOp::create(at, softmax.getLoc(), softmax.getResult().getType(),
+                          Type(), softmax.getInput(), softmax.getSinks());
+    softmax.getResult().replaceAllUsesWith(weights.getResult());
+    softmax.erase();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,45 +221,62 @@ struct AttnFuseAttentionPass final
   using AttnFuseAttentionPassBase::AttnFuseAttentionPassBase;
 
   void runOnOperation() override {
+    FailureOr<BroadcastDims> broadcasts =
+        BroadcastDims::compute(getOperation());
+    if (failed(broadcasts))
+      return signalPassFailure();
     SmallVector<MixOp> mixes;
     getOperation().walk([&](MixOp mix) { mixes.push_back(mix); });
     for (MixOp mix : mixes)
-      visit(mix);
+      visit(mix, *broadcasts);
     // What no attn.mix has led to.
-    getOperation().walk([&](ScoresOp scores) {
-      if (!blamed.contains(scores))
-        miss(scores, {scores, "no attn.mix uses the softmax of these scores",
-                      "multiply the weights with the values by attn.mix"});
+    getOperation().walk([&](Operation *op) {
+      if (ScoreSource::of(op) && !explained.contains(op))
+        miss(op, {op, "no attn.mix uses the softmax of these scores",
+                  "multiply the weights with the values by attn.mix"});
     });
     if (hasErrors)
       signalPassFailure();
   }
 
 private:
-  void visit(MixOp mix) {
+  void visit(MixOp mix, const BroadcastDims &broadcasts) {
     AttentionMatcher matcher(mix);
     if (std::optional<Obstacle> obstacle = matcher.match()) {
       miss(mix, *obstacle);
       if (matcher.softmax)
-        blame(matcher.softmax.getInput());
+        explain(matcher.softmax.getInput());
       return;
     }
-    unsigned replaced = matcher.between.size() + 3;
-    AttentionOp attention = fuse(matcher);
-    remark::passed(attention.getLoc(), options("attention-fused"))
+    unsigned replaced = matcher.between.size() + matcher.conversions.size() + 3;
+    Location loc = mix.getLoc();
+    if (matcher.kept)
+      keep(matcher);
+    AttentionOp attention = AttentionBuilder(matcher, broadcasts).build();
+    remark::passed(loc, options("attention-fused"))
         << remark::metric("OperationsReplaced", replaced)
         << remark::metric("Captures", attention.getCaptures().size())
         << remark::metric("HasScoreRegion", !attention.getScore().empty())
         << remark::metric("HasMaskRegion", !attention.getMask().empty());
   }
 
+  /// Says that a tensor of N x M is computed beside the attention.
+  void keep(AttentionMatcher &matcher) {
+    explain(matcher.softmax.getInput());
+    remark::missed(matcher.kept->at->getLoc(), options("scores-kept"))
+        << remark::reason("{0}: the scores are computed a second time, as a "
+                          "tensor",
+                          matcher.kept->reason)
+        << remark::suggest("{0}", matcher.kept->fix);
+  }
+
   /// Remembers the scores above a value as reported.
-  void blame(Value value) {
+  void explain(Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || !blamed.insert(op).second)
+    if (!op || !explained.insert(op).second)
       return;
     for (Value operand : op->getOperands())
-      blame(operand);
+      explain(operand);
   }
 
   void miss(Operation *op, const Obstacle &obstacle) {
@@ -354,7 +300,7 @@ private:
         .function(getOperation().getSymName());
   }
 
-  llvm::SmallPtrSet<Operation *, 8> blamed;
+  llvm::SmallPtrSet<Operation *, 8> explained;
   bool hasErrors = false;
 };
 

@@ -3,16 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One function a mask attribute: its rule as arith on b, h, i and j. After this
-// a typed mask and one that a user wrote by hand are the same thing, and the
-// mask analysis has one language to understand.
+// The condition of each mask attribute on b, h, i and j, so that the mask
+// analysis has one language to understand.
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionRegions.h"
+#include "RuleInliner.h"
 #include "Scalarize.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -21,12 +19,11 @@ using namespace attn;
 namespace {
 
 /// Inlines the rule of one attn.mask.
-class MaskInliner {
+class MaskInliner : RuleInliner {
 public:
-  MaskInliner(OpBuilder &outside, AttentionRegions &regions, MaskOp op,
-              TensorDim queries, TensorDim keys)
-      : outside(outside), regions(regions), op(op), queries(queries),
-        keys(keys), loc(op.getLoc()), builder(regions.mask.builder()) {
+  MaskInliner(RuleContext &context, MaskOp op)
+      : RuleInliner(context, op), op(op), mask(context.regions.mask),
+        builder(mask.builder()) {
     for (Value input : op.getInputs())
       inputs.push_back(regions.capture(input));
   }
@@ -44,115 +41,133 @@ public:
 private:
   /// When a rule shows the pair, computed in the mask region; null if always.
   Value condition(Attribute rule) {
-    AttentionRegions::Side &mask = regions.mask;
     return TypeSwitch<Attribute, Value>(rule)
         .Case([&](CausalAttr rule) {
-          return compare(arith::CmpIPredicate::sle, mask.j(),
-                         aligned(rule.getAlignment()));
+          Value bound = aligned(rule.getAlignment());
+          return compare(arith::CmpIPredicate::sle, mask.j(), bound);
         })
-        .Case([&](WindowAttr rule) {
-          Value center = aligned(rule.getAlignment()), visible;
-          if (rule.getLeft() >= 0)
-            visible = compare(arith::CmpIPredicate::sge, mask.j(),
-                              add(center, -rule.getLeft()));
-          if (rule.getRight() >= 0)
-            visible = both(visible, compare(arith::CmpIPredicate::sle, mask.j(),
-                                            add(center, rule.getRight())));
-          return visible;
-        })
+        .Case([&](WindowAttr rule) { return windowed(rule); })
         .Case<PrefixAttr, KeyLengthsAttr>([&](Attribute) {
-          // j < length[b]
-          return compare(arith::CmpIPredicate::slt, mask.j(),
-                         loadIndex(mask.b()));
+          Value length = loadIndex(mask, next(), mask.b());
+          return compare(arith::CmpIPredicate::slt, mask.j(), length);
         })
         .Case([&](QueryLengthsAttr) {
-          return compare(arith::CmpIPredicate::slt, mask.i(),
-                         loadIndex(mask.b()));
+          Value length = loadIndex(mask, next(), mask.b());
+          return compare(arith::CmpIPredicate::slt, mask.i(), length);
         })
         .Case([&](BlocksAttr rule) {
-          return compare(arith::CmpIPredicate::eq,
-                         floorDiv(mask.i(), rule.getQuery()),
-                         floorDiv(mask.j(), rule.getKey()));
+          Value query = floorDiv(mask.i(), rule.getQuery());
+          Value key = floorDiv(mask.j(), rule.getKey());
+          return compare(arith::CmpIPredicate::eq, query, key);
         })
         .Case([&](ChunkedAttr rule) {
-          return compare(arith::CmpIPredicate::eq,
-                         floorDiv(aligned(rule.getAlignment()), rule.getSize()),
-                         floorDiv(mask.j(), rule.getSize()));
+          Value query = floorDiv(aligned(rule.getAlignment()), rule.getSize());
+          Value key = floorDiv(mask.j(), rule.getSize());
+          return compare(arith::CmpIPredicate::eq, query, key);
         })
         .Case([&](DilatedAttr rule) {
-          Value distance = arith::SubIOp::create(builder, loc, mask.j(),
-                                                 aligned(rule.getAlignment()));
-          return compare(arith::CmpIPredicate::eq,
-                         arith::RemSIOp::create(builder, loc, distance,
-                                                constant(rule.getStep())),
-                         constant(0));
+          Value center = aligned(rule.getAlignment());
+          Value apart = arith::SubIOp::create(builder, loc, mask.j(), center);
+          Value rest = arith::RemSIOp::create(builder, loc, apart,
+                                              index(mask, rule.getStep()));
+          return compare(arith::CmpIPredicate::eq, rest, index(mask, 0));
         })
         .Case([&](KeyPaddingAttr) {
-          // mask[b, j] != 0
           return nonZero(load(mask, next(), {mask.b(), mask.j()}));
         })
         .Case([&](SegmentsAttr) {
           Value query = load(mask, next(), {mask.b(), mask.i()});
-          return compare(arith::CmpIPredicate::eq, query,
-                         load(mask, next(), {mask.b(), mask.j()}));
+          Value key = load(mask, next(), {mask.b(), mask.j()});
+          return compare(arith::CmpIPredicate::eq, query, key);
         })
         .Case([&](GlobalAttr) -> Value {
           Value query = nonZero(load(mask, next(), {mask.b(), mask.i()}));
           Value key = nonZero(load(mask, next(), {mask.b(), mask.j()}));
           return arith::OrIOp::create(builder, loc, query, key);
         })
-        .Case([&](DenseMaskAttr) {
-          Value value = load(mask, next(), mask.position());
-          if (isa<FloatType>(value.getType()))
-            return notMinusInfinity(builder, loc, value);
-          return nonZero(value);
-        })
-        .Case([&](AllOfAttr rule) {
-          Value visible;
-          for (Attribute part : rule.getRules())
-            if (Value next = condition(part))
-              visible = both(visible, next);
-          return visible;
-        })
-        .Case([&](AnyOfAttr rule) {
-          Value visible;
-          bool always = false;
-          for (Attribute part : rule.getRules()) {
-            Value next = condition(part);
-            always |= !next;
-            visible = visible && next
-                          ? arith::OrIOp::create(builder, loc, visible, next)
-                                .getResult()
-                          : next;
-          }
-          return always ? Value() : visible;
-        })
-        .Case([&](NotAttr rule) -> Value {
-          Value shown = condition(rule.getRules().front());
-          Value yes = arith::ConstantOp::create(builder, loc,
-                                                builder.getBoolAttr(true));
-          return arith::XOrIOp::create(builder, loc, shown ? shown : yes, yes);
-        });
+        .Case([&](DenseMaskAttr) { return dense(); })
+        .Default([&](Attribute) { return composed(rule); });
+  }
+
+  Value windowed(WindowAttr rule) {
+    Value center = aligned(rule.getAlignment()), visible;
+    if (rule.getLeft() >= 0)
+      visible = compare(arith::CmpIPredicate::sge, mask.j(),
+                        add(center, -rule.getLeft()));
+    if (rule.getRight() >= 0)
+      visible = both(visible, compare(arith::CmpIPredicate::sle, mask.j(),
+                                      add(center, rule.getRight())));
+    return visible;
+  }
+
+  /// any_of, all_of, not.
+  Value composed(Attribute rule) {
+    Value all, any;
+    bool always = false; // One of the parts shows every pair.
+    for (Attribute part : getMaskParts(rule)) {
+      Value visible = condition(part);
+      always |= !visible;
+      if (!visible)
+        continue;
+      if (isa<AllOfAttr>(rule))
+        all = both(all, visible);
+      else
+        any = any ? arith::OrIOp::create(builder, loc, any, visible).getResult()
+                  : visible;
+    }
+    if (isa<AllOfAttr>(rule))
+      return all;
+    if (isa<AnyOfAttr>(rule))
+      return always ? Value() : any;
+    Value yes =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+    return arith::XOrIOp::create(builder, loc, always ? yes : any, yes);
+  }
+
+  /// A bool mask shows where it is true, a float mask where it is not -inf.
+  Value dense() {
+    unsigned number = numRead;
+    Value inside;
+    SmallVector<Value> indices =
+        broadcastIndices(mask, op.getInputsMutable()[number], &inside);
+    Value element = load(mask, next(), indices);
+    Value visible = isa<FloatType>(element.getType())
+                        ? isNotHidden(builder, loc, element)
+                        : nonZero(element);
+    return both(inside, visible);
+  }
+
+  /// score + mask, where that is not -inf.
+  Value addSummand(Value score) {
+    AttentionRegions::Side &side = regions.score;
+    SmallVector<Value> indices =
+        broadcastIndices(side, op.getInputsMutable()[0], nullptr);
+    Value summand = load(side, inputs.front(), indices);
+    OpBuilder inScore = side.builder();
+    Value finite = isNotHidden(inScore, loc, summand);
+    Value zero = arith::ConstantOp::create(
+        inScore, loc, inScore.getZeroAttr(summand.getType()));
+    summand = arith::SelectOp::create(inScore, loc, finite, summand, zero);
+    return arith::AddFOp::create(inScore, loc, score, toCompute(side, summand));
   }
 
   /// The capture of the next operand.
   unsigned next() { return inputs[numRead++]; }
 
-  /// i + shift, where shift is what the alignment says.
   Value aligned(Alignment alignment) {
-    Value i = regions.mask.i();
-    if (alignment == Alignment::BottomRight)
-      return addKeysMinusQueries(i);
-    if (alignment == Alignment::Offset)
-      return arith::AddIOp::create(builder, loc, i,
-                                   loadIndex(regions.mask.b()));
-    return i;
+    return RuleInliner::aligned(
+        mask, alignment,
+        alignment == Alignment::Offset ? std::optional(next()) : std::nullopt);
+  }
+
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
   }
 
   Value add(Value value, int64_t summand) {
     if (summand == 0)
       return value;
-    return arith::AddIOp::create(builder, loc, value, constant(summand));
+    return arith::AddIOp::create(builder, loc, value, index(mask, summand));
   }
 
   Value both(Value a, Value b) {
@@ -160,56 +175,8 @@ private:
   }
 
   Value floorDiv(Value value, int64_t divisor) {
-    return arith::FloorDivSIOp::create(builder, loc, value, constant(divisor));
-  }
-
-  /// bound + M - N, with the sizes of the key and of the query.
-  Value addKeysMinusQueries(Value bound) {
-    if (keys.tensor == queries.tensor && keys.dim == queries.dim)
-      return bound;
-    OpFoldResult m = sizeOf(outside, loc, keys.tensor, keys.dim);
-    OpFoldResult n = sizeOf(outside, loc, queries.tensor, queries.dim);
-    std::optional<int64_t> staticM = getConstantIntValue(m);
-    std::optional<int64_t> staticN = getConstantIntValue(n);
-    if (staticM && staticN) {
-      if (*staticM == *staticN)
-        return bound;
-      return arith::AddIOp::create(builder, loc, bound,
-                                   constant(*staticM - *staticN));
-    }
-    Value shift = arith::SubIOp::create(builder, loc, inMask(m), inMask(n));
-    return arith::AddIOp::create(builder, loc, bound, shift);
-  }
-
-  /// A size from outside as a value of the mask region.
-  Value inMask(OpFoldResult size) {
-    if (auto value = dyn_cast<Value>(size))
-      return regions.mask.captured(regions.capture(value));
-    return constant(*getConstantIntValue(size));
-  }
-
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-
-  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, predicate, a, b);
-  }
-
-  /// The element of a captured operand at a position.
-  Value load(AttentionRegions::Side &side, unsigned capture,
-             ValueRange position) {
-    OpBuilder inside = side.builder();
-    return extractBroadcast(inside, loc, side.captured(capture), position);
-  }
-
-  /// The element of the next operand as an index.
-  Value loadIndex(Value position) {
-    Value value = load(regions.mask, next(), position);
-    if (value.getType().isIndex())
-      return value;
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      value);
+    return arith::FloorDivSIOp::create(builder, loc, value,
+                                       index(mask, divisor));
   }
 
   Value nonZero(Value value) {
@@ -217,42 +184,11 @@ private:
       return value;
     Value zero = arith::ConstantOp::create(
         builder, loc, builder.getZeroAttr(value.getType()));
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
-                                 zero);
+    return compare(arith::CmpIPredicate::ne, value, zero);
   }
 
-  /// True unless `value` is -inf. Compared as integers: code generation may
-  /// assume that floats are finite.
-  static Value notMinusInfinity(OpBuilder &builder, Location loc, Value value) {
-    auto type = cast<FloatType>(value.getType());
-    Type bits = builder.getIntegerType(type.getWidth());
-    APInt infinity =
-        APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)
-            .bitcastToAPInt();
-    Value hidden = arith::ConstantOp::create(
-        builder, loc, builder.getIntegerAttr(bits, infinity));
-    Value actual = arith::BitcastOp::create(builder, loc, bits, value);
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, actual,
-                                 hidden);
-  }
-
-  /// score + mask, where that is not -inf.
-  Value addSummand(Value score) {
-    OpBuilder inScore = regions.score.builder();
-    Value summand =
-        load(regions.score, inputs.front(), regions.score.position());
-    Value finite = notMinusInfinity(inScore, loc, summand);
-    Value zero = arith::ConstantOp::create(
-        inScore, loc, inScore.getZeroAttr(summand.getType()));
-    summand = arith::SelectOp::create(inScore, loc, finite, summand, zero);
-    return arith::AddFOp::create(inScore, loc, score, summand);
-  }
-
-  OpBuilder &outside;
-  AttentionRegions &regions;
   MaskOp op;
-  TensorDim queries, keys;
-  Location loc;
+  AttentionRegions::Side &mask;
   OpBuilder builder; // in the mask region
   /// Captures of the operands, and how many of them rules have read.
   SmallVector<unsigned> inputs;
@@ -261,7 +197,6 @@ private:
 
 } // namespace
 
-Value attn::inlineMask(OpBuilder &builder, AttentionRegions &regions, MaskOp op,
-                       TensorDim queries, TensorDim keys, Value score) {
-  return MaskInliner(builder, regions, op, queries, keys).inlineRule(score);
+Value attn::inlineMask(RuleContext &context, MaskOp op, Value score) {
+  return MaskInliner(context, op).inlineRule(score);
 }

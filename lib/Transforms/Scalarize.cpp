@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/APFloat.h"
 
 using namespace mlir;
 
@@ -24,13 +25,46 @@ bool attn::isElementwise(Operation *op) {
          });
 }
 
-Value attn::createScalar(OpBuilder &builder, Operation *op,
-                         ValueRange operands) {
+Value attn::createScalar(OpBuilder &builder, Operation *op, ValueRange operands,
+                         FloatType compute) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  auto number = dyn_cast<FloatType>(type);
+  if (compute && number && number.getWidth() < compute.getWidth())
+    type = compute;
+  // A conversion between types that are one here.
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return convertFloat(builder, op->getLoc(), operands[0],
+                        cast<FloatType>(type));
   return builder
       .create(op->getLoc(), op->getName().getIdentifier(), operands, type,
               op->getAttrs())
       ->getResult(0);
+}
+
+Value attn::convertFloat(OpBuilder &builder, Location loc, Value value,
+                         FloatType type) {
+  auto from = cast<FloatType>(value.getType());
+  if (from == type)
+    return value;
+  if (from.getWidth() < type.getWidth())
+    return arith::ExtFOp::create(builder, loc, type, value);
+  if (from.getWidth() > type.getWidth())
+    return arith::TruncFOp::create(builder, loc, type, value);
+  // f16 and bf16 meet in f32.
+  Value wide = arith::ExtFOp::create(builder, loc, builder.getF32Type(), value);
+  return arith::TruncFOp::create(builder, loc, type, wide);
+}
+
+Value attn::isNotHidden(OpBuilder &builder, Location loc, Value score) {
+  auto type = cast<FloatType>(score.getType());
+  Type bits = builder.getIntegerType(type.getWidth());
+  APInt infinity = APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)
+                       .bitcastToAPInt();
+  Value hidden = arith::ConstantOp::create(
+      builder, loc, builder.getIntegerAttr(bits, infinity));
+  Value actual = arith::BitcastOp::create(builder, loc, bits, score);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, actual,
+                               hidden);
 }
 
 TypedAttr attn::splatElement(Value value) {

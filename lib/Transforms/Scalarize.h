@@ -21,9 +21,20 @@ namespace attn {
 /// shape (or scalars).
 bool isElementwise(mlir::Operation *op);
 
-/// Creates the same operation on single elements.
+/// Creates the same operation on single elements. Where `compute` is given,
+/// numbers of narrower types are of that type instead, as the operands are.
 mlir::Value createScalar(mlir::OpBuilder &builder, mlir::Operation *op,
-                         mlir::ValueRange operands);
+                         mlir::ValueRange operands,
+                         mlir::FloatType compute = {});
+
+/// A float of another type.
+mlir::Value convertFloat(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value value, mlir::FloatType type);
+
+/// True unless a score is -inf. Compared as integers: code generation may
+/// assume that floats are finite.
+mlir::Value isNotHidden(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value score);
 
 /// The element that a constant tensor consists of; null if `value` is no
 /// constant or has different elements.

@@ -56,8 +56,12 @@ private:
   bool verify(attn::KernelOp kernel) {
     bool ok = true;
     kernel->walk([&](Operation *op) {
-      if (!isa<attn::ScoresOp, attn::MaskOp, attn::BiasOp, attn::MixOp,
-               attn::SplitHeadsOp, attn::MergeHeadsOp, attn::LinearOp>(op))
+      auto softmax = dyn_cast<attn::SoftmaxOp>(op);
+      if (!isa<attn::ScoresOp, attn::AdditiveScoresOp, attn::MaskOp,
+               attn::BiasOp, attn::SoftcapOp, attn::AlibiOp, attn::T5BiasOp,
+               attn::MixOp, attn::RotaryOp, attn::MergeAttentionOp,
+               attn::SplitHeadsOp, attn::MergeHeadsOp, attn::LinearOp>(op) &&
+          !(softmax && softmax.getSinks()))
         return;
       op->emitOpError("expected an operation of the fused level in a kernel, "
                       "got one of the graph level: run attn-fuse-attention, "

@@ -1,52 +1,5 @@
 // RUN: attn-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(attn-fuse-attention{fail-if-not-fused}))'
 
-func.func @weights_are_a_result(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
-  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
-  // expected-note @+1 {{the obstacle is here}}
-  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
-  // expected-error @+1 {{'attn.mix' op expected to become part of an attn.attention (because of fail-if-not-fused), but the attention weights are a result of the function: use only the result of attn.mix, or ask attn.softmax for its second result, the log-sum-exp}}
-  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
-  return %o, %p : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
-}
-
-// -----
-
-func.func @weights_have_another_user(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
-  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
-  // expected-note @+1 {{the obstacle is here}}
-  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
-  // expected-error @+1 {{but the attention weights are also used by attn.relu: use only the result of attn.mix}}
-  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
-  %r = attn.relu %p : tensor<1x1x3x3xf32>
-  return %o, %r : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
-}
-
-// -----
-
-func.func @scores_are_a_result(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
-  // expected-note @+1 {{the obstacle is here}}
-  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
-  %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
-  // expected-error @+1 {{but the result of attn.scores is a result of the function: compute what the other user needs from another attn.scores}}
-  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
-  return %o, %s : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
-}
-
-// -----
-
-func.func @masked_scores_have_another_user(%q: tensor<1x3x1x2xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>) {
-  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
-  // expected-note @+1 {{the obstacle is here}}
-  %m = attn.mask %s by causal<top_left> : tensor<1x1x3x3xf32>
-  %p = attn.softmax %m : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
-  %r = attn.relu %m : tensor<1x1x3x3xf32>
-  // expected-error @+1 {{but the result of attn.mask is also used by attn.relu: compute what the other user needs from another attn.scores}}
-  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
-  return %o, %r : tensor<1x3x1x2xf32>, tensor<1x1x3x3xf32>
-}
-
-// -----
-
 func.func @softcap_after_a_mask(%q: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
   %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
   %m = attn.mask %s by causal<top_left> : tensor<1x1x3x3xf32>
@@ -117,7 +70,7 @@ func.func @slice_of_scores(%q: tensor<1x3x1x2xf32>, %k: tensor<1x9x1x2xf32>) -> 
   // expected-note @+1 {{the obstacle is here}}
   %t = tensor.extract_slice %s[0, 0, 0, 0] [1, 1, 3, 3] [1, 1, 1, 1] : tensor<1x1x3x9xf32> to tensor<1x1x3x3xf32>
   %p = attn.softmax %t : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
-  // expected-error @+1 {{but the softmax is not of attn.scores: tensor.extract_slice is neither element-wise nor a mask or a bias: apply it to the query, the key or a bias instead}}
+  // expected-error @+1 {{but the softmax is not of attn.scores: tensor.extract_slice is neither element-wise nor a rule of scores: apply it to the query, the key or a bias instead}}
   %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
   return %o : tensor<1x3x1x2xf32>
 }
@@ -149,4 +102,29 @@ func.func @no_mix(%q: tensor<1x3x1x2xf32>) -> tensor<1x1x3x3xf32> {
   %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
   %p = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
   return %p : tensor<1x1x3x3xf32>
+}
+
+// -----
+
+func.func @values_of_the_log_sum_exp(%q: tensor<1x3x1x1xf32>) -> tensor<1x3x1x1xf32> {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x1xf32>, tensor<1x3x1x1xf32> -> tensor<1x1x3x3xf32>
+  %p, %lse = attn.softmax %s : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>, tensor<1x1x3xf32>
+  %v = tensor.expand_shape %lse [[0], [1], [2, 3]] output_shape [1, 1, 3, 1] : tensor<1x1x3xf32> into tensor<1x1x3x1xf32>
+  %c = tensor.collapse_shape %v [[0, 1], [2, 3]] : tensor<1x1x3x1xf32> into tensor<1x3xf32>
+  %w = tensor.expand_shape %c [[0], [1, 2, 3]] output_shape [1, 3, 1, 1] : tensor<1x3xf32> into tensor<1x3x1x1xf32>
+  // expected-error @+1 {{but the values depend on the log-sum-exp: compute the values from other operations}}
+  %o = attn.mix %p, %w layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x1xf32> -> tensor<1x3x1x1xf32>
+  return %o : tensor<1x3x1x1xf32>
+}
+
+// -----
+
+func.func @two_types(%q: tensor<1x3x1x2xf16>, %v: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
+  // expected-note @+1 {{the obstacle is here}}
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf16>, tensor<1x3x1x2xf16> -> tensor<1x1x3x3xf16>
+  %t = arith.extf %s : tensor<1x1x3x3xf16> to tensor<1x1x3x3xf32>
+  %p = attn.softmax %t : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
+  // expected-error @+1 {{but attn.scores reads f16 and attn.mix reads f32: use one type for query, key and value}}
+  %o = attn.mix %p, %v layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
+  return %o : tensor<1x3x1x2xf32>
 }

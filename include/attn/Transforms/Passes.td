@@ -102,10 +102,14 @@ def AttnFormKernelsPass : Pass<"attn-form-kernels", "::mlir::ModuleOp"> {
 def AttnFuseAttentionPass : Pass<"attn-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "fuse scores, masks, biases, softmax and mix into attn.attention";
   let description = [{
-    Starts at each `attn.mix` and walks up through its `attn.softmax` and any chain of
-    `attn.mask`, `attn.bias` and element-wise operations to one `attn.scores`. Typed masks
-    become arithmetic in the mask region, everything else goes into the score region, and
-    tensors that are read on the way become captures. The score tensor (B, H, N, M) is gone.
+    Starts at each `attn.mix` and walks up through its `attn.softmax` and any chain of masks, score
+    rules (`attn.bias`, `attn.softcap`, `attn.alibi`, `attn.t5_bias`) and element-wise operations to one
+    `attn.scores` or `attn.additive_scores`. Each becomes arithmetic: masks in the mask region, rules in
+    the score region, relative vectors and additive scores in the combine and the value region. Tensors
+    that are read on the way become captures. The score tensor (B, H, N, M) is gone.
+
+    Where scores or weights have another user, or are results, the attention is fused all the same and
+    the operations stay for that user, in a tensor (B, H, N, M) that nothing else needs.
 
     Before:
     ```mlir
@@ -123,31 +127,33 @@ def AttnFuseAttentionPass : Pass<"attn-fuse-attention", "::mlir::func::FuncOp"> 
       attn.yield %visible : i1
     } : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
     ```
-    Before, with a tensor of weights that is read twice:
+    Before, with a formula that would show what a mask hid:
     ```mlir
     %s = attn.scores %q, %k layout(bshd) : tensor<?x?x8x64xf32>, tensor<?x?x8x64xf32> -> tensor<?x8x?x?xf32>
-    %p = attn.softmax %s : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xf32>
+    %m = attn.mask %s by causal<top_left> : tensor<?x8x?x?xf32>
+    %t = math.tanh %m : tensor<?x8x?x?xf32>
+    %p = attn.softmax %t : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xf32>
     %o = attn.mix %p, %v layout(bshd) : tensor<?x8x?x?xf32>, tensor<?x?x8x64xf32> -> tensor<?x?x8x64xf32>
-    %r = attn.relu %p : tensor<?x8x?x?xf32>
     ```
     Error with `attn-fuse-attention{fail-if-not-fused=true}`:
     ```text
     'attn.mix' op expected to become part of an attn.attention (because of fail-if-not-fused),
-    but the attention weights are also used by attn.relu: use only the result of attn.mix, ...
+    but math.tanh follows a mask and may make a hidden score visible: move it in front of the attn.mask
     ```
 
     - Requires: nothing.
     - Guarantees: each `attn.mix` that could be fused is; a remark (`attention-fused`, or
-      `attention-not-fused` with reason and fix) for each.
-    - Rejects: nothing, or with `fail-if-not-fused` each attention that stays as it is: because
-      an intermediate value has another user or is a result, because an operation after a mask
-      could make a hidden score visible, because layouts differ, or because an operation on the
-      way is not element-wise.
+      `attention-not-fused` with reason and fix) for each, and `scores-kept` where a tensor of scores
+      stays.
+    - Rejects: nothing, or with `fail-if-not-fused` each attention that stays as it is: because an
+      operation after a mask could make a hidden score visible, because layouts or types differ, or
+      because an operation on the way is not element-wise.
     - Place: after `attn-name-dims`, before `attn-fuse-linear`.
   }];
   let options = [Option<"failIfNotFused", "fail-if-not-fused", "bool", /*default=*/"false",
       "Make each attention that is not fused an error.">];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -201,10 +207,12 @@ def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
   let summary = "write what fusion left alone as linalg.generic";
   let description = [{
     `attn.scores` and `attn.mix` become contractions, with query heads split into (key heads,
-    rest) so that grouped heads need no copy; `attn.mask` and `attn.bias` become element-wise
-    operations that read their operand by NumPy's rule of broadcasting; named linalg operations
+    rest) so that grouped heads need no copy; masks and score rules become element-wise operations
+    that read their operands by NumPy's rule of broadcasting. So do `attn.rotary`,
+    `attn.merge_attention` and what sinks add to an `attn.softmax`. Named linalg operations
     become `linalg.generic`. Slow, but the same values: the weights of a row that sees
-    nothing are zero, and a weight of zero hides a NaN in a value.
+    nothing are zero, and a weight of zero hides a NaN in a value. Sums are of f32 where the
+    tensors are narrower.
 
     Before:
     ```mlir
@@ -222,13 +230,15 @@ def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
     ```
 
     - Requires: `attn-fuse-attention` has run.
-    - Guarantees: no `attn.scores`, `attn.mask`, `attn.bias` or `attn.mix` remains; a remark
-      `generalized` for each.
+    - Guarantees: no scores, masks, score rules, `attn.mix`, `attn.rotary` or
+      `attn.merge_attention` remains, and no `attn.softmax` with sinks; a remark `generalized` for
+      each.
     - Rejects: nothing.
     - Place: after `attn-fuse-linear`, before `attn-form-kernels`.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {

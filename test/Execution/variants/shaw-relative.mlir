@@ -1,0 +1,26 @@
+// Shaw: vectors of relative positions join keys and values.
+//
+// The evaluator on independent data: as written and fused.
+// RUN: attn-run %s --case %data/variants/shaw-relative.npz --reference-only --tolerance=1e-12
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn-name-dims,func.func(attn-fuse-attention))' -o %t.fused.mlir
+// RUN: attn-run %t.fused.mlir --case %data/variants/shaw-relative.npz --reference-only --tolerance=1e-12
+// A kernel in f32 on the evaluator, at sizes of several tiles.
+// RUN: sed -e 's/f64/f32/g' %s > %t.mlir
+// RUN: attn-run %t.mlir --random --seed 1 --dim batch=2 --dim queries=150 --dim keys=300 --reference --tolerance=2e-5
+
+attn.dim @batch range(0, 64)
+attn.dim @queries range(0, 4096)
+attn.dim @keys range(0, 4096)
+
+func.func @main(
+    %q: tensor<?x2x?x4xf64> {attn.name = "q", attn.dims = ["batch", "", "queries", ""]},
+    %k: tensor<?x2x?x4xf64> {attn.name = "k", attn.dims = ["batch", "", "keys", ""]},
+    %v: tensor<?x2x?x4xf64> {attn.name = "v", attn.dims = ["batch", "", "keys", ""]},
+    %rel_k: tensor<7x4xf64> {attn.name = "rel_k"},
+    %rel_v: tensor<7x4xf64> {attn.name = "rel_v"})
+    -> (tensor<?x2x?x4xf64> {attn.name = "o", attn.dims = ["batch", "", "queries", ""]}) {
+  %s0 = attn.scores %q, %k relative(%rel_k : tensor<7x4xf64>) layout(bhsd) : tensor<?x2x?x4xf64>, tensor<?x2x?x4xf64> -> tensor<?x2x?x?xf64>
+  %p = attn.softmax %s0 : tensor<?x2x?x?xf64> -> tensor<?x2x?x?xf64>
+  %o = attn.mix %p, %v relative(%rel_v : tensor<7x4xf64>) layout(bhsd) : tensor<?x2x?x?xf64>, tensor<?x2x?x4xf64> -> tensor<?x2x?x4xf64>
+  return %o : tensor<?x2x?x4xf64>
+}

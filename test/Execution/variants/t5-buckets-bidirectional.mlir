@@ -1,0 +1,25 @@
+// T5: a bias of the bucket that the distance falls into, bidirectional.
+//
+// The evaluator on independent data: as written.
+// RUN: attn-run %s --case %data/variants/t5-buckets-bidirectional.npz --reference-only --tolerance=1e-12
+// A kernel in f32 on the evaluator, at sizes of several tiles.
+// RUN: sed -e 's/f64/f32/g' %s > %t.mlir
+// RUN: attn-run %t.mlir --random --seed 1 --dim batch=2 --dim queries=150 --dim keys=300 --reference --tolerance=2e-5
+
+attn.dim @batch range(0, 64)
+attn.dim @queries range(0, 4096)
+attn.dim @keys range(0, 4096)
+
+func.func @main(
+    %q: tensor<?x2x?x4xf64> {attn.name = "q", attn.dims = ["batch", "", "queries", ""]},
+    %k: tensor<?x2x?x4xf64> {attn.name = "k", attn.dims = ["batch", "", "keys", ""]},
+    %v: tensor<?x2x?x4xf64> {attn.name = "v", attn.dims = ["batch", "", "keys", ""]},
+    %table: tensor<12x2xf64> {attn.name = "table"})
+    -> (tensor<?x2x?x4xf64> {attn.name = "o", attn.dims = ["batch", "", "queries", ""]}) {
+  %scale = arith.constant 1.0 : f64
+  %s0 = attn.scores %q, %k scale(%scale : f64) layout(bhsd) : tensor<?x2x?x4xf64>, tensor<?x2x?x4xf64> -> tensor<?x2x?x?xf64>
+  %s1 = attn.t5_bias %s0, %table bidirectional max_distance(24) : tensor<?x2x?x?xf64>, tensor<12x2xf64>
+  %p = attn.softmax %s1 : tensor<?x2x?x?xf64> -> tensor<?x2x?x?xf64>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<?x2x?x?xf64>, tensor<?x2x?x4xf64> -> tensor<?x2x?x4xf64>
+  return %o : tensor<?x2x?x4xf64>
+}
