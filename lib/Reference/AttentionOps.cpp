@@ -25,7 +25,9 @@ double reference::softmaxRow(ArrayRef<double> scores,
   for (double score : scores)
     if (score > maximum || std::isnan(score))
       maximum = score; // A NaN stays: nothing is greater.
-  double sum = sink == hidden ? 0.0 : std::exp(sink - maximum);
+  double sum = sink == hidden    ? 0.0
+               : sink == maximum ? 1.0 // Also where both are infinite.
+                                 : std::exp(sink - maximum);
   for (auto [score, weight] : llvm::zip(scores, weights)) {
     weight = score == hidden ? 0.0 : std::exp(score - maximum);
     sum += weight;

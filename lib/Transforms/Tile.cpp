@@ -22,6 +22,7 @@
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -99,6 +100,8 @@ private:
   Value loadTile(StringRef name, Value tensor, Value head, Value row,
                  OpFoldResult rows, int64_t tileRows);
   Value fillTile(StringRef name, ArrayRef<int64_t> shape, float value);
+  /// The sink of the head as the scores of one key.
+  Value buildSink();
   /// Captures that `region` uses, and a copy of it with only these.
   SmallVector<Value> cloneRegion(Region &region, Region &target);
   /// The values outside the mask region that its leaves stand for.
@@ -190,7 +193,13 @@ void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
   State state;
   state.maximum =
       fillTile("m0", tiles.queries, -std::numeric_limits<float>::infinity());
-  state.sum = fillTile("l0", tiles.queries, 0);
+  // A sink is a key that was seen before all others and has no value: its
+  // weight relative to itself is 1.
+  if (op.getSinks())
+    state.maximum =
+        TileMaxOp::create(builder, index.named("m_sink"),
+                          state.maximum.getType(), buildSink(), state.maximum);
+  state.sum = fillTile("l0", tiles.queries, op.getSinks() ? 1 : 0);
   state.accumulator = fillTile("o0", {tiles.queries, valueSize}, 0);
   for (const KeyLoop &loop : planKeyLoops())
     state = buildKeyLoop(loop, state);
@@ -397,6 +406,27 @@ Value AttentionTiler::fillTile(StringRef name, ArrayRef<int64_t> shape,
       builder.getF32FloatAttr(value));
 }
 
+Value AttentionTiler::buildSink() {
+  Value zero = fillTile("zero", {tiles.queries, 1}, 0);
+  SmallVector<Value> position{batch, head, query0, index.value(0)};
+  auto sink = TileScoreOp::create(builder, index.named("sink"), zero.getType(),
+                                  zero, position, op.getSinks());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&sink.getBody());
+  Location loc = op.getLoc();
+  body->addArgument(builder.getF32Type(), loc);
+  for (unsigned n = 0; n < 4; ++n)
+    body->addArgument(builder.getIndexType(), loc);
+  Value sinks = body->addArgument(op.getSinks().getType(), loc);
+  Value element = tensor::ExtractOp::create(builder, loc, sinks,
+                                            ValueRange(body->getArgument(2)));
+  YieldOp::create(builder, loc,
+                  convertScalarToDtype(builder, loc, element,
+                                       builder.getF32Type(),
+                                       /*isUnsignedCast=*/false));
+  return sink;
+}
+
 SmallVector<Value> AttentionTiler::cloneRegion(Region &region, Region &target) {
   SmallVector<Value> used;
   if (region.empty())
@@ -457,9 +487,6 @@ static LogicalResult check(AttentionOp op) {
     return op.emitOpError() << "expected tensors of f32 (because that is what "
                                "attention is compiled for), got "
                             << element;
-  if (op.getSinks())
-    return op.emitOpError("expected no sinks (because attention is not yet "
-                          "compiled with them), got some");
   if (KeyRangesAttr ranges = op.getKeyRangesAttr()) {
     if (op.getMask().empty()) {
       op.emitOpError(

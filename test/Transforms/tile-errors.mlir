@@ -42,14 +42,3 @@ attn.kernel @doubles(%q: tensor<?x?x2x8xf64>) -> tensor<?x?x2x8xf64> {
   attn.yield %r : tensor<?x?x2x8xf64>
 }
 }
-
-// -----
-
-module attributes {attn.target = "x86-64-v3"} {
-attn.kernel @sinks(%q: tensor<?x?x2x8xf32>, %t: tensor<2xf32>) -> tensor<?x?x2x8xf32> {
-  %c = arith.constant 1.0 : f32
-  // expected-error@+1 {{expected no sinks (because attention is not yet compiled with them), got some}}
-  %r = attn.attention %q, %q, %q scale(%c : f32) sinks(%t : tensor<2xf32>) layout(bshd) : tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32> -> tensor<?x?x2x8xf32>
-  attn.yield %r : tensor<?x?x2x8xf32>
-}
-}

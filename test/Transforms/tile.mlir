@@ -154,6 +154,27 @@ attn.kernel @window_by_head(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) ->
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 
+// A sink is a key before all others that has no value. Its own logit is the first
+// maximum and its weight relative to that is 1.
+// CHECK-LABEL: attn.kernel @sinks
+// CHECK-SAME: %[[SINKS:[^:]+]]: tensor<12xf16>)
+// CHECK: %m0 = attn.tile_fill 0xFF800000 : !attn.tile<24xf32>
+// CHECK: %zero = attn.tile_fill 0.0 : !attn.tile<24x1xf32>
+// CHECK: %sink = attn.tile_score %zero at(%b, %h, %i0, %c0) capture(%[[SINKS]] : tensor<12xf16>) {
+// CHECK-NEXT: ^bb0(%{{.+}}: f32, %{{.+}}: index, %[[H:.+]]: index, %{{.+}}: index, %{{.+}}: index, %[[T:.+]]: tensor<12xf16>):
+// CHECK-NEXT: %[[LOGIT:.+]] = tensor.extract %[[T]][%[[H]]] : tensor<12xf16>
+// CHECK-NEXT: %[[WIDE:.+]] = arith.extf %[[LOGIT]] : f16 to f32
+// CHECK-NEXT: attn.yield %[[WIDE]] : f32
+// CHECK: %m_sink = attn.tile_max %sink, %m0
+// CHECK: %l0 = attn.tile_fill 1.0 : !attn.tile<24xf32>
+// CHECK: %o0 = attn.tile_fill 0.0 : !attn.tile<24x64xf32>
+// CHECK: iter_args(%{{.+}} = %m_sink, %{{.+}} = %l0, %{{.+}} = %o0)
+attn.kernel @sinks(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x4x64xf32>, %sinks: tensor<12xf16>) -> tensor<?x?x12x64xf32> {
+  %c = arith.constant 1.250000e-01 : f32
+  %r = attn.attention %q, %k, %k scale(%c : f32) sinks(%sinks : tensor<12xf16>) layout(bshd) : tensor<?x?x12x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32> -> tensor<?x?x12x64xf32>
+  attn.yield %r : tensor<?x?x12x64xf32>
+}
+
 // A mask that was not analyzed hides anything.
 // CHECK-LABEL: attn.kernel @not_analyzed
 // CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c128

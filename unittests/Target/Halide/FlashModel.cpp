@@ -4,7 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "FlashModel.h"
 
-#include "attn/Dialect/IR/Attn.h"
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "mlir/Parser/Parser.h"
@@ -33,8 +32,8 @@ FlashModel FlashModel::causal(int64_t headSize) {
 
 static std::string tensorType(const FlashModel &model, int64_t heads,
                               int64_t channels) {
-  return llvm::formatv(model.bhsd ? "tensor<?x{0}x?x{1}xf32>"
-                                  : "tensor<?x?x{0}x{1}xf32>",
+  return llvm::formatv(model.layout == Layout::BHSD ? "tensor<?x{0}x?x{1}xf32>"
+                                                    : "tensor<?x?x{0}x{1}xf32>",
                        heads, channels);
 }
 
@@ -44,6 +43,7 @@ std::string FlashModel::tiled(const std::string &target) const {
               v = tensorType(*this, keyHeads, valueSize),
               o = tensorType(*this, heads, valueSize);
   std::string l = llvm::formatv("tensor<?x{0}x?xf32>", heads);
+  std::string sinksType = llvm::formatv("tensor<{0}xf32>", heads);
   std::string captured, blockArguments;
   llvm::SmallVector<llvm::StringRef> types;
   if (!captures.empty()) {
@@ -60,21 +60,23 @@ std::string FlashModel::tiled(const std::string &target) const {
                               blockArguments + "):" + body + "\n}";
   };
   std::string text = llvm::formatv(
-      R"(attn.kernel @k(%q: {0}, %k: {1}, %v: {2}{3}) -> {4} {{
+      R"(attn.kernel @k(%q: {0}, %k: {1}, %v: {2}{14}{3}) -> {4} {{
   %scale = arith.constant {5} : f32
   %dim = arith.constant {6} : index
   %n = tensor.dim %q, %dim : {0}
   %m = tensor.dim %k, %dim : {1}
-  %o{7} = attn.attention %q, %k, %v scale(%scale : f32){8} layout({9})
+  %o{7} = attn.attention %q, %k, %v scale(%scale : f32){15}{8} layout({9})
     {10} {11} : {0}, {1}, {2} -> {12}{13}
   attn.yield %o{7} : {12}{13}
 })",
       q, k, v, arguments.empty() ? "" : ", " + arguments,
       lse ? "(" + o + ", " + l + ")" : o,
-      llvm::formatv("{0:e8}", 1.0 / std::sqrt(double(headSize))), bhsd ? 2 : 1,
-      lse ? ", %lse" : "", captured, bhsd ? "bhsd" : "bshd",
-      region("score", "%s: f32, ", score), region("mask", "", mask), o,
-      lse ? ", " + l : "");
+      llvm::formatv("{0:e8}", 1.0 / std::sqrt(double(headSize))),
+      sequenceDim(layout), lse ? ", %lse" : "", captured,
+      stringifyLayout(layout), region("score", "%s: f32, ", score),
+      region("mask", "", mask), o, lse ? ", " + l : "",
+      sinks.empty() ? "" : ", %sinks: " + sinksType,
+      sinks.empty() ? "" : " sinks(%sinks : " + sinksType + ")");
 
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -105,9 +107,10 @@ std::string FlashModel::tiled(const std::string &target) const {
 static Tensor makeHeads(const FlashModel &model, int64_t batch,
                         int64_t positions, int64_t heads, int64_t channels,
                         Placement placement, int64_t padding) {
-  std::vector<int64_t> shape = {batch, positions, heads, channels};
-  if (model.bhsd)
-    std::swap(shape[1], shape[2]);
+  std::vector<int64_t> shape(4, channels);
+  shape[batchDim(model.layout)] = batch;
+  shape[sequenceDim(model.layout)] = positions;
+  shape[headDim(model.layout)] = heads;
   return makeTensor(halide_type_of<float>(), shape, placement,
                     padding ? channels + padding : 0);
 }
@@ -133,15 +136,19 @@ FlashCase::FlashCase(const FlashModel &model, int64_t batch, int64_t n,
 float &FlashCase::at(Tensor &tensor, int64_t b, int64_t position, int64_t head,
                      int64_t channel) const {
   return tensor
-      .as<float>()[b * tensor.strides[0] +
-                   position * tensor.strides[model.bhsd ? 2 : 1] +
-                   head * tensor.strides[model.bhsd ? 1 : 2] + channel];
+      .as<float>()[b * tensor.strides[batchDim(model.layout)] +
+                   position * tensor.strides[sequenceDim(model.layout)] +
+                   head * tensor.strides[headDim(model.layout)] + channel];
 }
 
 void FlashCase::check(const CompiledKernel &kernel,
                       const std::vector<Tensor> &more, double tolerance,
                       int threads) {
   std::vector<Tensor> arguments = {query, key, value};
+  if (!model.sinks.empty()) {
+    arguments.push_back(makeFloats({model.heads}, Placement::Back));
+    llvm::copy(model.sinks, arguments.back().as<float>());
+  }
   arguments.insert(arguments.end(), more.begin(), more.end());
   arguments.push_back(result);
   if (model.lse)
@@ -167,7 +174,8 @@ void FlashCase::check(const CompiledKernel &kernel,
     for (int64_t h = 0; h < model.heads; ++h)
       for (int64_t i = 0; i < n; ++i) {
         int64_t g = h / (model.heads / model.keyHeads);
-        double maximum = -INFINITY, sum = 0;
+        double sink = model.sinks.empty() ? -INFINITY : model.sinks[h];
+        double maximum = sink;
         std::vector<int64_t> seen;
         for (int64_t j = 0; j < m; ++j) {
           if (model.visible && !model.visible(b, h, i, j))
@@ -181,6 +189,10 @@ void FlashCase::check(const CompiledKernel &kernel,
               std::isnan(weights[j]) ? NAN : std::max(maximum, weights[j]);
           seen.push_back(j);
         }
+        double sum = sink == -INFINITY ? 0.0
+                     : sink == maximum
+                         ? 1.0
+                         : std::exp2((sink - maximum) * model.exponent);
         for (int64_t j : seen)
           sum += weights[j] =
               std::exp2((weights[j] - maximum) * model.exponent);
@@ -188,14 +200,14 @@ void FlashCase::check(const CompiledKernel &kernel,
           double o = 0;
           for (int64_t j : seen)
             o += weights[j] * at(value, b, j, g, d);
-          if (!same(seen.empty() ? 0.0 : o / sum, at(result, b, i, h, d),
+          if (!same(sum == 0.0 ? 0.0 : o / sum, at(result, b, i, h, d),
                     "result", b, h, i, d))
             return;
         }
         if (model.lse &&
-            !same(seen.empty() ? -INFINITY
-                               : maximum * model.exponent * std::log(2.0) +
-                                     std::log(sum),
+            !same(sum == 0.0 ? -INFINITY
+                             : maximum * model.exponent * std::log(2.0) +
+                                   std::log(sum),
                   lse.as<float>()[(b * model.heads + h) * n + i], "lse", b, h,
                   i, 0))
           return;

@@ -13,13 +13,18 @@
 
 #include "KernelRunner.h"
 
+#include "attn/Dialect/IR/Attn.h"
+
 #include <functional>
 
 namespace attn::testing {
 
 struct FlashModel {
   int64_t heads = 2, keyHeads = 2, headSize = 8, valueSize = 8;
-  bool bhsd = false, lse = false;
+  Layout layout = Layout::BSHD;
+  bool lse = false;
+  /// A logit of each head, given as the kernel's argument after the values.
+  std::vector<float> sinks;
   /// More arguments of the kernel, "%name: type", and the captures that make
   /// them and index values known to the regions.
   std::string arguments, captures, captureTypes;

@@ -115,7 +115,7 @@ TEST_F(FlashTest, HeadSizes) {
 
 TEST_F(FlashTest, OtherTargets) {
   FlashModel model = FlashModel::causal(32);
-  model.bhsd = true;
+  model.layout = attn::Layout::BHSD;
   for (const char *target : {"x86-64-v2", "arm64", "x86-64-v4"}) {
     ASSERT_TRUE(compile(model.tiled(target), target)) << target;
     if (target == std::string("arm64") || (target == std::string("x86-64-v4") &&
@@ -123,6 +123,16 @@ TEST_F(FlashTest, OtherTargets) {
       continue;
     runCausal(model, 1, 70, 200);
   }
+}
+
+TEST_F(FlashTest, SequenceFirst) {
+  FlashModel model = FlashModel::causal(12);
+  model.layout = attn::Layout::SBHD;
+  model.heads = 4;
+  ASSERT_TRUE(compile(model.tiled()));
+  for (auto [n, m] : {std::pair<int64_t, int64_t>{60, 20}, {150, 150}, {1, 9}})
+    for (Placement placement : {Placement::Front, Placement::Back})
+      runCausal(model, 3, n, m, placement, /*padding=*/n == 1 ? 5 : 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,6 +265,54 @@ TEST_F(FlashTest, ScoreRegion) {
   };
   FlashCase run(model, 1, n, m, Placement::Back);
   run.check(*kernel, {bias}, 1e-5);
+}
+
+/// Sinks with both ways of counting exponents, rows that see nothing, and keys
+/// that weigh more and less than the sink.
+TEST_F(FlashTest, Sinks) {
+  for (bool scoreRegion : {false, true}) {
+    FlashModel model = FlashModel::causal(8);
+    if (scoreRegion) {
+      model.score = R"(
+      %half = arith.constant 0.5 : f32
+      %0 = arith.mulf %s, %half : f32
+      attn.yield %0 : f32)";
+      model.changed = [](double s, int64_t, int64_t, int64_t, int64_t) {
+        return 0.5 * s;
+      };
+    }
+    model.sinks = {0.0f, 0.0f};
+    ASSERT_TRUE(compile(model.tiled()));
+    for (auto [first, second] : {std::pair<float, float>{0.3f, -2.7f},
+                                 {60.0f, -200.0f},
+                                 {-infinity, 1e30f},
+                                 {infinity, 1.0f},
+                                 {notANumber, -1.0f}}) {
+      model.sinks = {first, second};
+      for (auto [n, m] :
+           {std::pair<int64_t, int64_t>{60, 20}, {150, 150}, {1, 300}, {3, 0}})
+        runCausal(model, 2, n, m);
+    }
+  }
+}
+
+/// With equal scores of 0 and values of 1 the result is m / (m + e^sink).
+TEST_F(FlashTest, SinkInClosedForm) {
+  FlashModel model;
+  model.lse = true;
+  model.sinks = {2.5f, -1.25f};
+  ASSERT_TRUE(compile(model.tiled()));
+  for (int64_t m : {0, 4, 131}) {
+    FlashCase run(model, 1, 4, m, Placement::Back);
+    std::fill_n(run.query.as<float>(), run.query.size(), 0.0f);
+    std::fill_n(run.value.as<float>(), run.value.size(), 1.0f);
+    run.check(*kernel);
+    for (int64_t h = 0; h < 2; ++h) {
+      double weight = std::exp(model.sinks[h]);
+      EXPECT_NEAR(run.at(run.result, 0, 3, h, 7), m / (m + weight), 1e-6);
+      EXPECT_NEAR(run.lse.as<float>()[h * 4 + 3], std::log(m + weight), 2e-6);
+    }
+  }
 }
 
 TEST_F(FlashTest, ThreadsAndBatchesGiveTheSameBits) {

@@ -153,16 +153,46 @@ LogicalResult FlashBuilder::buildQuery() {
 // Start and end of a query tile
 //===----------------------------------------------------------------------===//
 
-void FlashBuilder::buildStart() {
-  auto number = [](TileFillOp fill) {
+LogicalResult FlashBuilder::buildStart() {
+  auto number = [](TileFillOp fill) -> Expr {
     return fill.getValue().convertToFloat();
   };
-  APFloat maximum = nest.maximumStart.getValue();
-  Expr start = maximum.isInfinity() ? lowest : number(nest.maximumStart);
+  Expr maximum = nest.maximumStart.getValue().isInfinity()
+                     ? Expr(lowest)
+                     : number(nest.maximumStart);
+  Expr weight = 1.0f;
+  if (nest.sink) {
+    auto args = positions(nest.sink.getPosition(), values, out.q, 0);
+    if (failed(args))
+      return failure();
+    args->insert(args->begin(),
+                 number(nest.sink.getScores().getDefiningOp<TileFillOp>()));
+    auto yielded =
+        values.emitRegion(nest.sink.getBody(), *args, nest.sink.getCaptures());
+    if (failed(yielded))
+      return failure();
+    // In bits: fast-math assumes infinity and NaN away. -inf is a sink that is
+    // not there, infinity one that takes all weight.
+    Expr bits = Halide::reinterpret<int32_t>(yielded->front());
+    Expr magnitude = bits & std::numeric_limits<int32_t>::max();
+    Expr isFinite = magnitude < kInfinityBits;
+    Expr finite =
+        Halide::reinterpret<float>(Halide::select(isFinite, bits, Expr(0)));
+    Expr exact = Halide::clamp(finite * foldedScale, lowest, -lowest);
+    // The running maximum is a whole number where factors are made by a shift.
+    Expr rounded = folded ? Halide::ceil(exact) : exact;
+    Expr factor = folded ? attn::exp2(exact - rounded) : Expr(1.0f);
+    maximum = Halide::select(isFinite, rounded, bits == kInfinityBits, -lowest,
+                             lowest);
+    weight = Halide::reinterpret<float>(
+        Halide::select(isFinite, Halide::reinterpret<int32_t>(factor),
+                       bits == kMinusInfinityBits, Expr(0), bits));
+  }
   out.state = Func("state");
-  out.state(vars({out.q, out.di, out.dg})) =
-      Halide::select(out.dg >= 1, number(nest.accumulatorStart), out.di == 2,
-                     start, out.di == 3, number(nest.sumStart), 0.0f);
+  out.state(vars({out.q, out.di, out.dg})) = Halide::select(
+      out.dg >= 1, number(nest.accumulatorStart), out.di == 2, maximum,
+      out.di == 3, number(nest.sumStart) * weight, 0.0f);
+  return success();
 }
 
 /// The variables of a stored result, in Halide's order, and the arguments of
@@ -228,9 +258,9 @@ LogicalResult FlashBuilder::buildResults() {
   if (!folded)
     maximum = maximum * nest.finish.getScale().convertToFloat();
   Expr value = maximum * 0.693147181f + Halide::log(total);
-  // Halide's logarithm makes a number of NaN.
+  // Halide's logarithm makes a number of NaN and of infinity.
   Expr totalBits = Halide::reinterpret<int32_t>(total);
-  Expr bits = Halide::select(totalBits > kInfinityBits || totalBits < 0,
+  Expr bits = Halide::select(totalBits >= kInfinityBits || totalBits < 0,
                              totalBits, Halide::reinterpret<int32_t>(value));
   out.lse = Func("lse");
   out.lse(out.lseVars) = Halide::reinterpret<float>(
@@ -246,9 +276,9 @@ FailureOr<FlashAlgorithm> FlashBuilder::run() {
   out.lanes = schedule.getVector();
   bindCounters();
   chooseExponent();
-  if (failed(bindLoads()) || failed(checkFirstRow()) || failed(buildQuery()))
+  if (failed(bindLoads()) || failed(checkFirstRow()) || failed(buildQuery()) ||
+      failed(buildStart()))
     return failure();
-  buildStart();
   for (FlashLoop &loop : nest.loops)
     if (failed(buildStage(loop)))
       return failure();

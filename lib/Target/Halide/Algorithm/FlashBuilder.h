@@ -47,7 +47,7 @@ private:
   mlir::LogicalResult buildMix(FlashStage &stage, ExprEmitter &inside);
   void buildFinite(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildUpdate(FlashStage &stage, ExprEmitter &inside);
-  void buildStart();
+  mlir::LogicalResult buildStart();
   mlir::LogicalResult buildResults();
 
   mlir::FailureOr<Halide::Expr> loadTile(TileLoadOp load, ExprEmitter &inside,

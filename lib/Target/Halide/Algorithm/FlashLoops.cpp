@@ -201,6 +201,32 @@ static FailureOr<FlashStore> readStore(FlashNest &nest,
   return store;
 }
 
+/// Reads what maximum, sum and accumulator start from.
+static LogicalResult readStart(FlashNest &nest, ArrayRef<Value> state) {
+  Value maximum = state[0];
+  if (auto first = maximum.getDefiningOp<TileMaxOp>()) {
+    nest.sink = first.getScores().getDefiningOp<TileScoreOp>();
+    if (!nest.sink || !nest.sink.getScores().getDefiningOp<TileFillOp>() ||
+        nest.sink.getResult().getType().getShape()[1] != 1)
+      return first.emitOpError("expected the first maximum to be that of a "
+                               "sink (one column of attn.tile_score of "
+                               "attn.tile_fill), got other scores");
+    maximum = first.getCarry();
+  }
+  nest.maximumStart = maximum.getDefiningOp<TileFillOp>();
+  nest.sumStart = state[1].getDefiningOp<TileFillOp>();
+  nest.accumulatorStart = state[2].getDefiningOp<TileFillOp>();
+  if (!nest.maximumStart || !nest.sumStart || !nest.accumulatorStart)
+    return nest.finish.emitOpError(
+        "expected maximum, sum and accumulator to start from attn.tile_fill");
+  if (nest.sink && !(nest.maximumStart.getValue().isInfinity() &&
+                     nest.maximumStart.getValue().isNegative()))
+    return nest.maximumStart.emitOpError("expected -inf (because a sink is the "
+                                         "first score of all), got another "
+                                         "number");
+  return success();
+}
+
 FailureOr<FlashNest> attn::readFlashNest(KernelOp kernel) {
   FlashNest nest;
   auto foralls = kernel.getBody().front().getOps<scf::ForallOp>();
@@ -241,12 +267,8 @@ FailureOr<FlashNest> attn::readFlashNest(KernelOp kernel) {
     }
     nest.loops.insert(nest.loops.begin(), *read);
   }
-  nest.maximumStart = state[0].getDefiningOp<TileFillOp>();
-  nest.sumStart = state[1].getDefiningOp<TileFillOp>();
-  nest.accumulatorStart = state[2].getDefiningOp<TileFillOp>();
-  if (!nest.maximumStart || !nest.sumStart || !nest.accumulatorStart)
-    return nest.finish.emitOpError(
-        "expected maximum, sum and accumulator to start from attn.tile_fill");
+  if (failed(readStart(nest, state)))
+    return failure();
   if (nest.loops.empty())
     return nest.finish.emitOpError("expected at least one scf.for over key "
                                    "tiles (because there is no query tile to "

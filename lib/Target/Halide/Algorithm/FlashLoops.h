@@ -59,6 +59,8 @@ struct FlashNest {
   TileLoadOp query;
   llvm::SmallVector<FlashLoop> loops;
   TileFillOp maximumStart, sumStart, accumulatorStart;
+  /// One column of scores that the maximum starts with as well, or null.
+  TileScoreOp sink;
   TileFinishOp finish;
   FlashStore result;
   std::optional<FlashStore> lse;

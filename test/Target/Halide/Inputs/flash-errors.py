@@ -17,6 +17,12 @@ STORE = (
     "tensor.parallel_insert_slice %result into %out[%b, %3, %h, 0] "
     "[1, %4, 1, 2] [1, 1, 1, 1] : tensor<?x2xf32> into tensor<?x?x1x2xf32>"
 )
+MAXIMUM = "%6 = attn.tile_fill 0xFF800000 : !attn.tile<24xf32>"
+SINK = """%sink = attn.tile_score %zero at(%b, %h, %3, %c0) capture(%cst : f32) {
+^bb0(%s: f32, %bb: index, %hh: index, %i: index, %jj: index, %c: f32):
+  attn.yield %c : f32
+} : !attn.tile<24x1xf32>
+"""
 
 # (name, text, what it becomes, message)
 CASES = [
@@ -174,6 +180,28 @@ CASES = [
         "attn.tile_finish %11#2, %11#1, %11#0",
         "attn.tile_finish %5, %7, %6",
         "expected maximum, sum and accumulator to start from attn.tile_fill",
+    ),
+    (
+        "a first maximum of many scores",
+        MAXIMUM,
+        "%zero = attn.tile_fill 0.0 : !attn.tile<24x2xf32>\n"
+        + SINK.replace("24x1x", "24x2x")
+        + MAXIMUM.replace("%6", "%start")
+        + "\n%6 = attn.tile_max %sink, %start : !attn.tile<24x2xf32>, "
+        "!attn.tile<24xf32>",
+        "expected the first maximum to be that of a sink (one column of "
+        "attn.tile_score of attn.tile_fill), got other scores",
+    ),
+    (
+        "a number before the sink",
+        MAXIMUM,
+        "%zero = attn.tile_fill 0.0 : !attn.tile<24x1xf32>\n"
+        + SINK
+        + "%start = attn.tile_fill 2.0 : !attn.tile<24xf32>\n"
+        "%6 = attn.tile_max %sink, %start : !attn.tile<24x1xf32>, "
+        "!attn.tile<24xf32>",
+        "expected -inf (because a sink is the first score of all), got another "
+        "number",
     ),
     (
         "rescaled with different constants",
