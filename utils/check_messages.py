@@ -42,6 +42,7 @@ UNREACHABLE = {
     "expected all scratch of fixed size on the stack",
     # The system has no room for a folder.
     "cannot create a temporary folder:",
+    "cannot start a process:",
     "cannot make a directory for kernels:",
     # LLVM reads, links and compiles what this process wrote itself.
     "cannot read bitcode",
@@ -55,6 +56,7 @@ UNREACHABLE = {
     "expected a target whose run-time this attn-opt has",
     # Descriptor and run-time are in one object.
     "expected descriptor version",
+    "expected a valid module from the importer",
     # Ensured by the verifiers of the operations.
     "expected as many rows as the key tile",
     "expected a region of",

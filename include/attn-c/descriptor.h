@@ -26,7 +26,13 @@ typedef enum attn_type {
   ATTN_I16 = 5,
   ATTN_I32 = 6,
   ATTN_I64 = 7,
-  ATTN_BOOL = 8
+  ATTN_BOOL = 8,
+  /* Bits in a byte; of F4E2M1FN in the low half. */
+  ATTN_F8E4M3FN = 9,
+  ATTN_F8E4M3FNUZ = 10,
+  ATTN_F8E5M2 = 11,
+  ATTN_F8E5M2FNUZ = 12,
+  ATTN_F4E2M1FN = 13
 } attn_type;
 
 /* A named size and its range, both ends inclusive. */

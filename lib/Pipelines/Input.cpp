@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The kind of a model is found from what is there: a folder with a
-// config.json, or MLIR as text or bytecode. Everything else is named in the
-// message, with what would have been accepted.
+// config.json, an .onnx file, or MLIR as text or bytecode. Everything else is
+// named in the message, with what would have been accepted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ using namespace mlir;
 using namespace attn;
 
 static constexpr StringRef kAccepted =
-    "expected a .mlir file or a folder with a config.json (a Hugging Face "
-    "model), got ";
+    "expected a .mlir file, an .onnx file or a folder with a config.json (a "
+    "Hugging Face model), got ";
 
 /// Whether a file that is not called .mlir may still be MLIR: bytecode by its
 /// magic number, or text.
@@ -36,16 +36,22 @@ static bool looksLikeMLIR(StringRef path, const llvm::MemoryBuffer &buffer) {
 }
 
 OwningOpRef<ModuleOp>
-attn::readModel(StringRef path, const HuggingFaceOptions &import,
+attn::readModel(StringRef path, const ImportOptions &import,
                 MLIRContext *context, llvm::SourceMgr &sources,
                 llvm::function_ref<void(const Twine &)> report) {
   if (llvm::sys::fs::is_directory(path)) {
     if (isHuggingFaceFolder(path))
       return importHuggingFace(
-          path, context, [&](StringRef problem) { report(problem); }, import);
+          path, context, [&](StringRef problem) { report(problem); },
+          import.huggingFace);
     report(kAccepted + "the folder '" + path + "', which has none");
     return nullptr;
   }
+
+  if (path.ends_with(".onnx"))
+    return importOnnx(
+        path, context, [&](StringRef problem) { report(problem); },
+        import.onnx);
 
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
       llvm::MemoryBuffer::getFileOrSTDIN(path);
@@ -59,6 +65,15 @@ attn::readModel(StringRef path, const HuggingFaceOptions &import,
   }
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   return parseSourceFile<ModuleOp>(sources, context);
+}
+
+void attn::registerImportFlags() {
+  registerHuggingFaceFlags();
+  registerOnnxFlags();
+}
+
+ImportOptions attn::importOptionsFromFlags() {
+  return {huggingFaceOptionsFromFlags(), onnxOptionsFromFlags()};
 }
 
 std::string attn::modelFolder(StringRef path) {

@@ -195,26 +195,29 @@ Tensor attn::tensorOf(const NpyArray &array) {
   auto make = [&](Tensor::Kind kind) {
     return Tensor::zeros(kind, array.shape);
   };
-  Tensor result;
-  switch (array.type) {
-  case NpyType::F32:
-    convert<float>(data, (result = make(Tensor::Kind::F64)).numbers);
+  if (isFloat(array.type)) {
+    Tensor result = make(Tensor::Kind::F64);
+    for (uint64_t i = 0; i < array.numElements(); ++i)
+      result.numbers[i] = npyElement(array, i);
+    return result;
+  }
+  Tensor result = make(array.type == NpyType::Bool ? Tensor::Kind::Bool
+                                                   : Tensor::Kind::I64);
+  switch (npyTypeBytes(array.type)) {
+  case 8:
+    convert<int64_t>(data, result.integers);
     break;
-  case NpyType::F64:
-    convert<double>(data, (result = make(Tensor::Kind::F64)).numbers);
+  case 4:
+    convert<int32_t>(data, result.integers);
     break;
-  case NpyType::I32:
-    convert<int32_t>(data, (result = make(Tensor::Kind::I64)).integers);
+  case 2:
+    convert<int16_t>(data, result.integers);
     break;
-  case NpyType::I64:
-    convert<int64_t>(data, (result = make(Tensor::Kind::I64)).integers);
-    break;
-  case NpyType::Bool:
-    convert<uint8_t>(data, (result = make(Tensor::Kind::Bool)).integers);
-    break;
-  case NpyType::U8:
-    convert<uint8_t>(data, (result = make(Tensor::Kind::I64)).integers);
-    break;
+  default:
+    if (array.type == NpyType::I8)
+      convert<int8_t>(data, result.integers);
+    else
+      convert<uint8_t>(data, result.integers);
   }
   return result;
 }

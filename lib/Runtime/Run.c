@@ -29,6 +29,11 @@ static int64_t element_size(int32_t type) {
     return 2;
   case ATTN_I8:
   case ATTN_BOOL:
+  case ATTN_F8E4M3FN:
+  case ATTN_F8E4M3FNUZ:
+  case ATTN_F8E5M2:
+  case ATTN_F8E5M2FNUZ:
+  case ATTN_F4E2M1FN:
     return 1;
   }
   return 1;

@@ -40,10 +40,29 @@ struct TypeInfo {
 } // namespace
 
 static constexpr TypeInfo types[] = {
-    {NpyType::F32, "f32", "<f4", 4}, {NpyType::F64, "f64", "<f8", 8},
-    {NpyType::I32, "i32", "<i4", 4}, {NpyType::I64, "i64", "<i8", 8},
-    {NpyType::Bool, "i1", "|b1", 1}, {NpyType::U8, "u8", "|u1", 1},
+    {NpyType::F32, "f32", "<f4", 4},
+    {NpyType::F64, "f64", "<f8", 8},
+    {NpyType::I32, "i32", "<i4", 4},
+    {NpyType::I64, "i64", "<i8", 8},
+    {NpyType::Bool, "i1", "|b1", 1},
+    {NpyType::U8, "u8", "|u1", 1},
+    {NpyType::F16, "f16", "<f2", 2},
+    {NpyType::I8, "i8", "|i1", 1},
+    {NpyType::I16, "i16", "<i2", 2},
+    {NpyType::BF16, "bf16", "", 2},
+    {NpyType::F8E4M3FN, "f8e4m3fn", "", 1},
+    {NpyType::F8E4M3FNUZ, "f8e4m3fnuz", "", 1},
+    {NpyType::F8E5M2, "f8e5m2", "", 1},
+    {NpyType::F8E5M2FNUZ, "f8e5m2fnuz", "", 1},
+    {NpyType::F4E2M1FN, "f4e2m1fn", "", 1},
 };
+
+std::optional<NpyType> npyTypeNamed(StringRef name) {
+  for (const TypeInfo &type : types)
+    if (type.name == name)
+      return type.type;
+  return std::nullopt;
+}
 
 static const TypeInfo &info(NpyType type) {
   return types[static_cast<unsigned>(type)];
@@ -173,12 +192,15 @@ static void parseNpy(StringRef bytes, NpyArray &array, Problems &problems) {
             bytes.substr(prefix, headerBytes).rtrim(" \n").take_front(100)));
     return;
   }
-  const TypeInfo *type = find_if(
-      types, [&](const TypeInfo &type) { return type.descr == *header.descr; });
+  auto known = make_filter_range(
+      types, [](const TypeInfo &type) { return !type.descr.empty(); });
+  const TypeInfo *type = find_if(types, [&](const TypeInfo &type) {
+    return !type.descr.empty() && type.descr == *header.descr;
+  });
   if (type == std::end(types)) {
     problems.add(
         who + ": expected an element type of " +
-        join(map_range(types, [](auto &t) { return t.descr.str(); }), ", ") +
+        join(map_range(known, [](auto &t) { return t.descr.str(); }), ", ") +
         ", got " + quoteName(*header.descr) +
         ": convert it with numpy's astype");
     return;
@@ -278,6 +300,14 @@ static std::string npyBytes(const NpyArray &array) {
 
 Error writeNpz(StringRef path, ArrayRef<NpyArray> arrays) {
   std::vector<std::pair<std::string, std::string>> members;
+  for (const NpyArray &array : arrays)
+    if (info(array.type).descr.empty())
+      return createStringError(inconvertibleErrorCode(),
+                               Twine(path) +
+                                   ": expected types that NumPy has, "
+                                   "got " +
+                                   npyTypeName(array.type) + " in array " +
+                                   quoteName(array.name));
   for (const NpyArray &array : arrays)
     members.emplace_back(array.name + ".npy", npyBytes(array));
   std::optional<std::string> bytes = writeZip(members);

@@ -11,6 +11,7 @@
 #include "DimClasses.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -164,6 +165,26 @@ LogicalResult DimClasses::unify(func::FuncOp func) {
   return failure(conflict);
 }
 
+void DimClasses::limit(Info &info, int64_t limit, Operation *op) {
+  if (limit >= info.limit)
+    return;
+  info.limit = limit;
+  info.limitedBy = op;
+}
+
+/// A slice of a dimension with a number of elements cannot be longer than that.
+void DimClasses::limitSlice(tensor::ExtractSliceOp op, unsigned source,
+                            unsigned result) {
+  int64_t size = op.getSourceType().getDimSize(source);
+  std::optional<int64_t> offset =
+      getConstantIntValue(op.getMixedOffsets()[source]);
+  std::optional<int64_t> stride =
+      getConstantIntValue(op.getMixedStrides()[source]);
+  if (!ShapedType::isDynamic(size) && offset && stride == 1 &&
+      op.getType().isDynamicDim(result))
+    limit(info(op.getResult(), result), size - *offset, op);
+}
+
 void DimClasses::visitLinalg(Operation *op) {
   auto linalgOp = cast<linalg::LinalgOp>(op);
   // The first tensor dimension that runs over each loop.
@@ -304,11 +325,8 @@ void DimClasses::visit(Operation *op) {
         int64_t rows =
             cast<RankedTensorType>(o.getTable().getType()).getDimSize(0);
         Info &sequence = info(o.getInput(), 1);
-        int64_t limit = rows - static_cast<int64_t>(o.getFirst());
-        if (!ShapedType::isDynamic(rows) && limit < sequence.limit) {
-          sequence.limit = limit;
-          sequence.limitedBy = op;
-        }
+        if (!ShapedType::isDynamic(rows))
+          limit(sequence, rows - static_cast<int64_t>(o.getFirst()), op);
       })
       .Case([&](PoolOp o) {
         equal(op, o.getInput(), 0, o.getResult(), 0);
@@ -329,9 +347,17 @@ void DimClasses::visit(Operation *op) {
       .Case([&](tensor::ExtractSliceOp o) {
         llvm::SmallBitVector dropped = o.getDroppedDims();
         unsigned dim = 0;
-        for (auto [i, size] : llvm::enumerate(o.getMixedSizes()))
-          if (!dropped.test(i))
-            equalSize(op, o.getResult(), dim++, size);
+        for (auto [i, size] : llvm::enumerate(o.getMixedSizes())) {
+          if (dropped.test(i))
+            continue;
+          equalSize(op, o.getResult(), dim, size);
+          limitSlice(o, i, dim++);
+        }
+      })
+      .Case([&](scf::ForOp o) {
+        for (OpResult result : o.getResults())
+          if (isa<RankedTensorType>(result.getType()))
+            equalShapes(op, o.getTiedLoopInit(result)->get(), result);
       })
       .Case([&](tensor::ExpandShapeOp o) {
         for (auto [i, group] : llvm::enumerate(o.getReassociationIndices()))

@@ -8,13 +8,14 @@
 // when their sizes are equal: the keys' and the values' sequence, the batch of
 // a query and of its key, the operands of an addition. A class can have a name
 // (an attn.dim), a static size, and an upper limit (the rows of a position
-// table).
+// table, the end of a tensor that is sliced).
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_TRANSFORMS_DIMCLASSES_H
 #define ATTN_LIB_TRANSFORMS_DIMCLASSES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -73,6 +74,11 @@ private:
   /// The dimension has the size that `size` computes.
   void equalSize(mlir::Operation *op, mlir::Value value, unsigned dim,
                  mlir::OpFoldResult size);
+
+  /// The class has at most this size.
+  static void limit(Info &info, int64_t limit, mlir::Operation *op);
+  void limitSlice(mlir::tensor::ExtractSliceOp op, unsigned source,
+                  unsigned result);
 
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> nodes;
   llvm::SmallVector<unsigned> parents;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GeneralizeAttention.h"
+#include "HostLoops.h"
 #include "RuleInliner.h"
 #include "attn/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -53,6 +54,7 @@ struct AttnGeneralizePass final
           << remark::add("{0}", op->getName().getStringRef().str());
       rewrite(op, *broadcasts);
     }
+    makeHostLoops();
   }
 
 private:
@@ -68,6 +70,21 @@ private:
   static bool isNamedLinalg(Operation *op) {
     return isa<linalg::LinalgOp>(op) &&
            !isa<linalg::GenericOp, linalg::FillOp>(op);
+  }
+
+  /// Element-wise operations that no kernel takes.
+  void makeHostLoops() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : getOperation().getBody().front())
+      if (isHostElementwise(&op))
+        ops.push_back(&op);
+    for (Operation *op : ops) {
+      remark::passed(op->getLoc(), remark::RemarkOpts::name("host-loop")
+                                       .category(DEBUG_TYPE)
+                                       .function(getOperation().getSymName()))
+          << remark::add("{0}", op->getName().getStringRef().str());
+      makeHostLoop(op);
+    }
   }
 
   static void rewrite(Operation *op, const BroadcastDims &broadcasts) {

@@ -12,6 +12,7 @@
 #include "attn/Dialect/IR/Attn.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -83,6 +84,8 @@ OpFoldResult attn::hostSize(OpBuilder &builder, Location loc, Value tensor,
   Operation *op = result.getOwner();
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
     return hostSize(builder, loc, dps.getTiedOpOperand(result)->get(), dim);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return hostSize(builder, loc, loop.getTiedLoopInit(result)->get(), dim);
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return hostSize(builder, loc, cast.getSource(), dim);
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelGroups.h"
+#include "HostLoops.h"
 #include "Scalarize.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,7 +31,10 @@ static bool isTensor(Type type) { return isa<TensorType>(type); }
 bool attn::isHostOp(Operation *op) {
   if (isa<CallOp, CheckIdsOp, DimSizeOp, PackOp, WeightRefOp, func::ReturnOp,
           tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp,
-          tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp>(op))
+          tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractOp,
+          tensor::ExtractSliceOp, tensor::FromElementsOp,
+          tensor::InsertSliceOp>(op) ||
+      isHostLoop(op))
     return true;
   return llvm::none_of(op->getOperandTypes(), isTensor) &&
          llvm::none_of(op->getResultTypes(), isTensor);

@@ -230,8 +230,11 @@ private:
                               info.size.value_or(info.limit));
         symbols.insert(dimOp);
       }
+      // The largest size there is says that nobody stated one.
+      bool isOpen = isNew || dimOp.getMax() ==
+                                 uint64_t(std::numeric_limits<int32_t>::max());
       bool asked = applyRange(dimOp);
-      ok &= succeeded(checkLimit(dimOp, info, isNew && !asked));
+      ok &= succeeded(checkLimit(dimOp, info, isOpen && !asked));
     });
     return success(succeeded(checkRanges(names)) && ok);
   }
@@ -250,7 +253,8 @@ private:
     return found;
   }
 
-  /// A position table has a row for each position, a static size is what it is.
+  /// A tensor that is read at each position has a row for it, a static size is
+  /// what it is.
   LogicalResult checkLimit(DimOp dimOp, const DimClasses::Info &info,
                            bool mayShrink) {
     int64_t max = static_cast<int64_t>(dimOp.getMax());
@@ -273,14 +277,13 @@ private:
       dimOp.setMax(info.limit);
       return success();
     }
-    InFlightDiagnostic diag = dimOp.emitError()
-                              << "expected '" << info.name << "' to be at most "
-                              << info.limit
-                              << " (because the position table has no "
-                              << "more rows), got a range of " << min << ".."
-                              << max;
+    InFlightDiagnostic diag =
+        dimOp.emitError() << "expected '" << info.name << "' to be at most "
+                          << info.limit
+                          << " (because the tensor that is read there has "
+                          << "no more), got a range of " << min << ".." << max;
     if (info.limitedBy)
-      diag.attachNote(info.limitedBy->getLoc()) << "the table is read here";
+      diag.attachNote(info.limitedBy->getLoc()) << "it is read here";
     return diag;
   }
 

@@ -62,6 +62,16 @@ func.func private @source_c1() attributes {a = #attn.source<"", "x">}
 
 // -----
 
+// expected-error @+1 {{expected a file and an offset >= 0, got "" and 0}}
+func.func private @bytes_c1_file() attributes {a = #attn.bytes<"", offset = 0>}
+
+// -----
+
+// expected-error @+1 {{expected a file and an offset >= 0, got "x" and -1}}
+func.func private @bytes_c1_offset() attributes {a = #attn.bytes<"x", offset = -1>}
+
+// -----
+
 // expected-error @+1 {{expected axis >= 0, got -1}}
 func.func private @concat_c1() attributes {a = #attn.concat<[@a], axis = -1>}
 

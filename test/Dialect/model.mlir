@@ -15,6 +15,7 @@ attn.dim @sequence range(0, 2147483647)
 // CHECK: attn.weight @panels pack<@both, panel = 24> : tensor<32x384x24xf32>
 // CHECK: attn.weight @tail pack<@query, panel = 100> : tensor<4x384x100xf32>
 // CHECK: attn.weight @bias value<dense<[5.000000e-01, 0x7F800000]> : tensor<2xf32>> : tensor<2xf32>
+// CHECK: attn.weight @raw bytes<"model.onnx", offset = 1024> : tensor<3xi64>
 // GENERIC: "attn.weight"() <{recipe = #attn.source<"model.safetensors", "layer.0.query.weight">, sym_name = "query", type = tensor<384x384xf32>}>
 // GENERIC: recipe = #attn.concat<[@query, @key], axis = 0>
 attn.weight @query source<"model.safetensors", "layer.0.query.weight"> : tensor<384x384xf32>
@@ -23,6 +24,7 @@ attn.weight @both concat<[@query, @key], axis = 0> : tensor<768x384xf32>
 attn.weight @panels pack<@both, panel = 24> : tensor<32x384x24xf32>
 attn.weight @tail pack<@query, panel = 100> : tensor<4x384x100xf32>
 attn.weight @bias value<dense<[0.5, 0x7F800000]> : tensor<2xf32>> : tensor<2xf32>
+attn.weight @raw bytes<"model.onnx", offset = 1024> : tensor<3xi64>
 
 // CHECK-LABEL: func.func @interface(
 // CHECK-SAME: tensor<?x?xi64> {attn.dims = ["batch", "sequence"], attn.name = "input_ids"}

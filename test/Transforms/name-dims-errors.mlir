@@ -38,11 +38,11 @@ func.func @second(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-// expected-error @+1 {{expected 'sequence' to be at most 512 (because the position table has no more rows), got a range of 1..1024}}
+// expected-error @+1 {{expected 'sequence' to be at most 512 (because the tensor that is read there has no more), got a range of 1..1024}}
 attn.dim @sequence range(1, 1024)
 func.func @beyond_the_table(%x: tensor<1x?x8xf32> {attn.dims = ["", "sequence", ""]},
     %table: tensor<512x8xf32>) -> tensor<1x?x8xf32> {
-  // expected-note @+1 {{the table is read here}}
+  // expected-note @+1 {{it is read here}}
   %0 = attn.learned_positions %x, %table : tensor<1x?x8xf32>, tensor<512x8xf32>
   return %0 : tensor<1x?x8xf32>
 }

@@ -40,8 +40,8 @@ static int compile(int argc, char **argv) {
   static cl::OptionCategory category("attn-opt M --emit=... options");
   static cl::opt<std::string> input(
       cl::Positional, cl::Required, cl::cat(category),
-      cl::desc("<model: a .mlir file of any level, or a folder with a "
-               "config.json>"));
+      cl::desc("<model: a .mlir file of any level, an .onnx file, or a folder "
+               "with a config.json>"));
   static cl::opt<std::string> emit(
       "emit", cl::cat(category), cl::value_desc("stage"),
       cl::desc("What to write: graph, fused or tiled (IR), host (the host "
@@ -75,7 +75,7 @@ static int compile(int argc, char **argv) {
   static cl::opt<bool> verifyEach(
       "verify-each", cl::cat(category),
       cl::desc("Verify the module after each pass, not only after each stage"));
-  attn::registerHuggingFaceFlags();
+  attn::registerImportFlags();
   cl::ParseCommandLineOptions(
       argc, argv, "attention compiler: a model in, an object file out\n");
 
@@ -99,7 +99,7 @@ static int compile(int argc, char **argv) {
   options.explain = explain;
   options.failIfNotFused = failIfNotFused;
   options.verifyEach = verifyEach;
-  options.import = attn::huggingFaceOptionsFromFlags();
+  options.import = attn::importOptionsFromFlags();
   return attn::runDriver(options);
 }
 
@@ -109,6 +109,10 @@ int main(int argc, char **argv) {
     return *status;
   attn::cleanUpOnInterruption();
   llvm::InitLLVM init(argc, argv);
+  if (argc == 2 && StringRef(argv[1]) == "--onnx-operators") {
+    llvm::outs() << attn::describeOnnxOperators();
+    return 0;
+  }
   if (asksForOutput(argc, argv))
     return compile(argc, argv);
 

@@ -112,6 +112,21 @@ private:
 };
 } // namespace
 
+Error bindDims(Case &testCase, const Interface &interface) {
+  Problems problems;
+  DimBinder binder(interface, problems);
+  for (auto [array, tensor] : zip_equal(testCase.inputs, interface.inputs)) {
+    array.name = tensor.name;
+    if (sameForm(array, tensor))
+      binder.bind(array, tensor);
+    else
+      problems.add("expected input " + array.name + " to be " +
+                   describe(tensor, interface) + ", got " + describe(array));
+  }
+  testCase.dims = binder.take();
+  return problems.take();
+}
+
 Expected<Case> readCase(StringRef path, const Interface &interface) {
   Expected<std::vector<NpyArray>> arrays = readNpz(path);
   if (!arrays)

@@ -33,6 +33,10 @@ struct Case {
 /// problems.
 llvm::Expected<Case> readCase(llvm::StringRef path, const Interface &interface);
 
+/// Checks the inputs of a case whose names are not those of the interface
+/// against it, in order, and finds the dims. Reports all problems.
+llvm::Error bindDims(Case &testCase, const Interface &interface);
+
 /// What random values an input can have.
 struct InputRange {
   enum Kind {

@@ -20,30 +20,6 @@ using namespace llvm;
 
 namespace attn::run {
 
-template <typename Number>
-static double load(const NpyArray &array, uint64_t i) {
-  Number number;
-  memcpy(&number, array.data.data() + i * sizeof(Number), sizeof(Number));
-  return static_cast<double>(number);
-}
-
-static double element(const NpyArray &array, uint64_t i) {
-  switch (array.type) {
-  case NpyType::F32:
-    return load<float>(array, i);
-  case NpyType::F64:
-    return load<double>(array, i);
-  case NpyType::I32:
-    return load<int32_t>(array, i);
-  case NpyType::I64:
-    return load<int64_t>(array, i);
-  case NpyType::Bool:
-  case NpyType::U8:
-    return load<uint8_t>(array, i);
-  }
-  llvm_unreachable("all types are listed");
-}
-
 static SmallVector<int64_t, 4> position(uint64_t i, ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> indices(shape.size());
   for (size_t d = shape.size(); d-- > 0; i /= shape[d])
@@ -53,7 +29,7 @@ static SmallVector<int64_t, 4> position(uint64_t i, ArrayRef<int64_t> shape) {
 
 Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
                          const std::optional<NpyArray> &compare,
-                         double tolerance) {
+                         Tolerance tolerance) {
   // Elements that share one entry of `compare`.
   uint64_t group = 0;
   if (compare && compare->shape.size() <= got.shape.size() &&
@@ -63,8 +39,10 @@ Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
     for (int64_t size : ArrayRef(got.shape).drop_front(compare->shape.size()))
       group *= size;
   }
-  bool isFloat = got.type == NpyType::F32 || got.type == NpyType::F64;
-  double limit = isFloat ? tolerance : 0;
+  Tolerance limit = isFloat(got.type) ? tolerance : Tolerance{0, 0};
+  // Numbers beyond 2^53 are compared as they are stored.
+  bool isStored = !isFloat(got.type) && got.type == expected.type;
+  uint64_t bytes = npyTypeBytes(got.type);
 
   Comparison result;
   result.limit = limit;
@@ -73,13 +51,18 @@ Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
     if (group && !compare->data[i / group])
       continue;
     ++result.compared;
-    double a = element(got, i), b = element(expected, i);
-    if ((std::isnan(a) && std::isnan(b)) || a == b)
+    double a = npyElement(got, i), b = npyElement(expected, i);
+    bool isSame = isStored
+                      ? memcmp(got.data.data() + i * bytes,
+                               expected.data.data() + i * bytes, bytes) == 0
+                      : (std::isnan(a) && std::isnan(b)) || a == b;
+    if (isSame)
       continue;
     double error = std::fabs(a - b);
     bool special = !std::isfinite(a) || !std::isfinite(b);
-    bool wrong = special || error > limit + limit * std::fabs(b);
-    result.wrong += wrong;
+    bool wrong =
+        special || error > limit.absolute + limit.relative * std::fabs(b);
+    result.wrong += wrong || isStored;
     if (!special)
       result.maxError = std::max(result.maxError, error);
     if (special ? !misplaced : !misplaced && error >= result.maxError) {
@@ -97,11 +80,11 @@ std::string describe(StringRef name, const Comparison &comparison) {
   raw_string_ostream stream(text);
   stream << name << ": max abs error " << format("%.3g", comparison.maxError)
          << " in " << comparison.compared << " elements, limit ";
-  if (comparison.limit == 0)
+  if (comparison.limit.absolute == 0)
     stream << "0: ";
   else
-    stream << format("%g", comparison.limit) << " + "
-           << format("%g", comparison.limit) << " * |expected|: ";
+    stream << format("%g", comparison.limit.absolute) << " + "
+           << format("%g", comparison.limit.relative) << " * |expected|: ";
   if (comparison.wrong)
     stream << comparison.wrong << " differ, the worst at "
            << shapeText(comparison.worst) << ": expected "

@@ -16,24 +16,29 @@
 
 namespace attn::run {
 
+/// An element agrees if |got - expected| <= absolute + relative * |expected|.
+struct Tolerance {
+  double absolute, relative;
+};
+
 struct Comparison {
   /// Elements that were compared, and those that differ by too much.
   uint64_t compared = 0, wrong = 0;
   /// The largest absolute difference of finite elements.
   double maxError = 0;
-  /// The tolerance; zero for integers.
-  double limit = 0;
+  /// Zero for integers.
+  Tolerance limit = {0, 0};
   /// Where it is, or where the first NaN or infinity is out of place.
   llvm::SmallVector<int64_t, 4> worst;
   double got = 0, expected = 0;
 };
 
 /// Compares arrays of one shape; the type of `got` says whether they are
-/// integers. `compare`, if given and if its shape
-/// is a leading part of the arrays', says which positions count.
+/// integers, which must be equal. `compare`, if given and if its shape is a
+/// leading part of the arrays', says which positions count.
 Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
                          const std::optional<NpyArray> &compare,
-                         double tolerance);
+                         Tolerance tolerance);
 
 /// One line: `NAME: max abs error 1.2e-06 in 48 elements, limit ...: ok`.
 std::string describe(llvm::StringRef name, const Comparison &comparison);

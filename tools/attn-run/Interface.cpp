@@ -52,22 +52,17 @@ NpyArray makeArray(const TensorInfo &tensor, ArrayRef<int64_t> dims) {
   return array;
 }
 
-/// The type of that name in NAME_info, none if arrays cannot have it.
+/// The type of that name in NAME_info or of that name in MLIR, none if arrays
+/// cannot have it.
 static std::optional<NpyType> typeNamed(StringRef name) {
-  return StringSwitch<std::optional<NpyType>>(name)
-      .Case("f32", NpyType::F32)
-      .Case("f64", NpyType::F64)
-      .Case("i32", NpyType::I32)
-      .Case("i64", NpyType::I64)
-      .Cases({"i1", "bool"}, NpyType::Bool)
-      .Default(std::nullopt);
+  return name == "bool" ? NpyType::Bool : npyTypeNamed(name.lower());
 }
 
 static Error badType(const Twine &what, const Twine &type) {
   return createStringError(inconvertibleErrorCode(),
                            "expected " + what +
-                               " to be of type f32, f64, i32, i64 or i1 "
-                               "(because cases hold those), got " +
+                               " to have floats or integers of 1 to 8 bytes "
+                               "as elements (because cases hold those), got " +
                                type);
 }
 

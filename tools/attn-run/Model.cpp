@@ -26,8 +26,8 @@ namespace attn::run {
 Model::Model() = default;
 Model::~Model() = default;
 
-std::unique_ptr<Model> Model::read(StringRef path,
-                                   const HuggingFaceOptions &import) {
+/// A model without a graph, with a context that prints diagnostics.
+std::unique_ptr<Model> Model::create(StringRef path) {
   std::unique_ptr<Model> model(new Model);
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -38,10 +38,31 @@ std::unique_ptr<Model> Model::read(StringRef path,
       model->sources, &model->context, errs());
   model->path = path.str();
   model->sourceFolder = modelFolder(path);
+  return model;
+}
+
+std::unique_ptr<Model> Model::read(StringRef path,
+                                   const ImportOptions &import) {
+  std::unique_ptr<Model> model = create(path);
   model->graph = readModel(
       path, import, &model->context, model->sources, [](const Twine &problem) {
         WithColor::error(errs(), "attn-run") << problem << '\n';
       });
+  if (!model->graph ||
+      failed(lowerModel(*model->graph, Emit::Graph, DriverOptions())))
+    return nullptr;
+  return model;
+}
+
+std::unique_ptr<Model>
+Model::importOnnx(const onnx::Model &onnx, StringRef path,
+                  const OnnxOptions &options, Problems &problems,
+                  std::vector<std::string> &unknownInputs) {
+  std::unique_ptr<Model> model = create(path);
+  model->graph = attn::importOnnx(
+      onnx, path, &model->context,
+      [&](StringRef problem) { problems.add(problem); }, options,
+      &unknownInputs);
   if (!model->graph ||
       failed(lowerModel(*model->graph, Emit::Graph, DriverOptions())))
     return nullptr;

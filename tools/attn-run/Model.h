@@ -12,7 +12,8 @@
 #define ATTN_TOOLS_ATTN_RUN_MODEL_H
 
 #include "Interface.h"
-#include "attn/Import/HuggingFace.h"
+#include "attn/Pipelines/Driver.h"
+#include "attn/Support/Problems.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/SourceMgr.h"
@@ -31,7 +32,14 @@ public:
   /// Reads a .mlir file or a folder and names its dims. Diagnostics go to the
   /// standard error; null then.
   static std::unique_ptr<Model> read(llvm::StringRef path,
-                                     const HuggingFaceOptions &import);
+                                     const ImportOptions &import);
+
+  /// Imports an ONNX model that was read from `path`. Null if that failed:
+  /// problems are added, and the names of inputs whose values must be known.
+  static std::unique_ptr<Model>
+  importOnnx(const onnx::Model &onnx, llvm::StringRef path,
+             const OnnxOptions &options, Problems &problems,
+             std::vector<std::string> &unknownInputs);
   ~Model();
 
   mlir::ModuleOp module() { return *graph; }
@@ -47,6 +55,7 @@ public:
 
 private:
   Model();
+  static std::unique_ptr<Model> create(llvm::StringRef path);
 
   mlir::MLIRContext context;
   llvm::SourceMgr sources;

@@ -21,9 +21,17 @@ namespace attn::run {
 namespace {
 struct Flags {
   cl::OptionCategory category{"attn-run options"};
-  cl::opt<std::string> model{cl::Positional, cl::Required,
-                             cl::desc("<model.mlir | folder | model.o>"),
-                             cl::cat(category)};
+  cl::list<std::string> models{
+      cl::Positional, cl::cat(category),
+      cl::desc("<model.mlir | model.onnx | folder | model.o>")};
+  cl::opt<bool> onnxTest{
+      "onnx-test",
+      cl::desc("Run ONNX's tests of operators in these folders, each a test or "
+               "a folder of tests"),
+      cl::cat(category)};
+  cl::opt<std::string> onnxFolder{
+      "onnx-test-folder", cl::Hidden,
+      cl::desc("One of --onnx-test, in this process"), cl::cat(category)};
   cl::list<std::string> cases{
       "case", cl::value_desc("file.npz"),
       cl::desc("Run on the arrays in.NAME of a file and compare with its "
@@ -86,12 +94,11 @@ static void checkDims(const cl::list<std::string> &texts, Options &options,
 Expected<Options> parseCommandLine(int argc, char **argv) {
   cl::ResetCommandLineParser();
   Flags flags;
-  registerHuggingFaceFlags();
+  registerImportFlags();
   cl::ParseCommandLineOptions(argc, argv, "runs models and checks them\n");
 
   Options options;
   Problems problems;
-  options.model = flags.model;
   options.cases.assign(flags.cases.begin(), flags.cases.end());
   options.random = flags.random;
   options.seed = flags.seed;
@@ -103,8 +110,23 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.target = flags.target;
   options.write = flags.write;
   options.keep = flags.keep;
-  options.import = huggingFaceOptionsFromFlags();
+  options.import = importOptionsFromFlags();
   checkDims(flags.dims, options, problems);
+  options.onnxFolder = flags.onnxFolder;
+  if (!options.onnxFolder.empty())
+    return options;
+  if (flags.onnxTest) {
+    options.onnxTests.assign(flags.models.begin(), flags.models.end());
+    if (options.onnxTests.empty())
+      return createStringError(inconvertibleErrorCode(),
+                               "expected folders of tests with --onnx-test, "
+                               "got none");
+    return options;
+  }
+  if (flags.models.size() != 1)
+    problems.add("expected one model, got " + Twine(flags.models.size()));
+  else
+    options.model = flags.models.front();
 
   if (options.cases.empty() && !options.random)
     problems.add("expected --case=file.npz or --random, got neither");

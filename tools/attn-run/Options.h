@@ -9,7 +9,7 @@
 #ifndef ATTN_TOOLS_ATTN_RUN_OPTIONS_H
 #define ATTN_TOOLS_ATTN_RUN_OPTIONS_H
 
-#include "attn/Import/HuggingFace.h"
+#include "attn/Pipelines/Driver.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
@@ -20,6 +20,10 @@ namespace attn::run {
 
 struct Options {
   std::string model;
+  /// Folders of ONNX tests instead of a model.
+  std::vector<std::string> onnxTests;
+  /// One of them, to be run in this process.
+  std::string onnxFolder;
   std::vector<std::string> cases;
   bool random = false;
   uint64_t seed = 1;
@@ -29,7 +33,7 @@ struct Options {
   bool time = false;
   int threads = 1;
   std::string target, write, keep;
-  HuggingFaceOptions import;
+  ImportOptions import;
 };
 
 /// Parses and checks the command line. Ends the program for --help and for

@@ -75,7 +75,7 @@ std::vector<InputRange> inputRanges(mlir::ModuleOp module,
     InputRange &range = ranges[i];
     if (input.type == NpyType::Bool)
       range.kind = InputRange::Mask;
-    else if (input.type == NpyType::I32 || input.type == NpyType::I64)
+    else if (!isFloat(input.type))
       range.kind = InputRange::Integer;
     if (!entry || i >= entry.getNumArguments())
       continue;
@@ -120,12 +120,6 @@ private:
 };
 } // namespace
 
-template <typename Number>
-static void store(NpyArray &array, uint64_t i, double value) {
-  Number number = static_cast<Number>(value);
-  memcpy(array.data.data() + i * sizeof(Number), &number, sizeof(Number));
-}
-
 Case randomCase(const Interface &interface, ArrayRef<int64_t> dims,
                 ArrayRef<InputRange> ranges, uint64_t seed) {
   Generator generator(seed);
@@ -149,24 +143,7 @@ Case randomCase(const Interface &interface, ArrayRef<int64_t> dims,
         value = i % row == 0 || generator.below(4) != 0;
         break;
       }
-      switch (tensor.type) {
-      case NpyType::F32:
-        store<float>(array, i, value);
-        break;
-      case NpyType::F64:
-        store<double>(array, i, value);
-        break;
-      case NpyType::I32:
-        store<int32_t>(array, i, value);
-        break;
-      case NpyType::I64:
-        store<int64_t>(array, i, value);
-        break;
-      case NpyType::Bool:
-      case NpyType::U8:
-        store<uint8_t>(array, i, value);
-        break;
-      }
+      setNpyElement(array, i, value);
     }
     result.inputs.push_back(std::move(array));
   }

@@ -6,11 +6,12 @@
 //   attn-run MODEL --case=case.npz --tolerance=2e-5
 //   attn-run MODEL --random --dim batch=2 --dim sequence=13 --reference
 //   attn-run MODEL --random --dim batch=1 --dim sequence=128 --time
+//   attn-run --onnx-test DIR...
 //
-// MODEL is a .mlir file or a Hugging Face folder, which is compiled for this
-// CPU as attn-opt does it, or an object file that attn-opt wrote. Either way an
-// object is loaded and driven through its C API. The exit status is 0 if all
-// ran and agreed.
+// MODEL is a .mlir or .onnx file or a Hugging Face folder, which is compiled
+// for this CPU as attn-opt does it, or an object file that attn-opt wrote.
+// Either way an object is loaded and driven through its C API. The exit status
+// is 0 if all ran and agreed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,7 @@
 #include "CompiledModel.h"
 #include "GuardedMemory.h"
 #include "Model.h"
+#include "OnnxTest.h"
 #include "Options.h"
 #include "ReferenceRun.h"
 #include "Runner.h"
@@ -27,6 +29,7 @@
 #include "attn/Support/TemporaryFolder.h"
 #include "attn/Target/Halide/HalideTarget.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -141,7 +144,8 @@ Expected<std::unique_ptr<CompiledModel>> Tool::open(bool guard) {
 static bool report(const Twine &name, const NpyArray &output,
                    const NpyArray &expected,
                    const std::optional<NpyArray> &compare, double tolerance) {
-  Comparison comparison = compareArrays(output, expected, compare, tolerance);
+  Comparison comparison =
+      compareArrays(output, expected, compare, {tolerance, tolerance});
   outs() << "  " << describe(name.str(), comparison) << '\n';
   return comparison.wrong == 0;
 }
@@ -289,6 +293,20 @@ int main(int argc, char **argv) {
   if (!options)
     return fail(options.takeError());
   installFaultHandler();
+  if (!options->onnxFolder.empty()) {
+    Error error = runOnnxFolder(options->onnxFolder, options->target);
+    return error ? fail(std::move(error)) : 0;
+  }
+  if (!options->onnxTests.empty()) {
+    bool failed = false;
+    // Any symbol of this program will do.
+    std::string executable = sys::fs::getMainExecutable(
+        argv[0], reinterpret_cast<void *>(&parseCommandLine));
+    if (Error error = runOnnxTests(options->onnxTests, options->target,
+                                   executable, failed))
+      return fail(std::move(error));
+    return failed;
+  }
   Tool tool(*options);
   if (Error error = tool.run())
     return fail(std::move(error));

@@ -189,6 +189,32 @@ TEST(Npz, ArchivesThatCannotBeWritten) {
             ".npz without extensions holds no more), got more");
 }
 
+TEST(Npz, TypesThatNumPyDoesNotHave) {
+  NpyArray array;
+  array.name = "a";
+  array.type = NpyType::BF16;
+  EXPECT_EQ(toString(writeNpz("f.npz", array)),
+            "f.npz: expected types that NumPy has, got bf16 in array \"a\"");
+}
+
+TEST(Npz, ElementsOfEveryType) {
+  for (unsigned i = 0; i <= static_cast<unsigned>(NpyType::F4E2M1FN); ++i) {
+    NpyArray array;
+    array.type = static_cast<NpyType>(i);
+    array.data.resize(2 * npyTypeBytes(array.type));
+    setNpyElement(array, 1, 1);
+    EXPECT_EQ(npyElement(array, 0), 0) << i;
+    EXPECT_EQ(npyElement(array, 1), 1) << i;
+    EXPECT_EQ(npyTypeNamed(npyTypeName(array.type)), array.type);
+    if (array.type == NpyType::Bool || array.type == NpyType::U8)
+      continue;
+    setNpyElement(array, 0, -2);
+    EXPECT_EQ(npyElement(array, 0), -2) << i;
+    EXPECT_EQ(npyElement(array, 1), 1) << i;
+  }
+  EXPECT_EQ(npyTypeNamed("f7"), std::nullopt);
+}
+
 TEST(Npz, SameNameTwice) {
   NpyArray array = makeArray("x", NpyType::F32, {2});
   EXPECT_THAT(problems(written({array, array})),
@@ -197,12 +223,14 @@ TEST(Npz, SameNameTwice) {
 
 TEST(Npz, ArraysThatAreRefused) {
   EXPECT_THAT(
-      problems(archiveOf(padded("{'descr': '<f2', 'fortran_order': False, "
+      problems(archiveOf(padded("{'descr': '<c8', 'fortran_order': False, "
                                 "'shape': (1,)}"),
                          "ab")),
-      ElementsAre("f.npz: array \"x\": expected an element type of <f4, <f8, "
-                  "<i4, <i8, |b1, |u1, got \"<f2\": convert it with numpy's "
-                  "astype"));
+      ElementsAre(
+          "f.npz: array \"x\": expected an element type of <f4, <f8, "
+          "<i4, <i8, |b1, |u1, <f2, |i1, <i2, got \"<c8\": convert it with "
+          "numpy's "
+          "astype"));
   EXPECT_THAT(
       problems(archiveOf(padded("{'descr': '<f4', 'fortran_order': True, "
                                 "'shape': (1, 1), }"),

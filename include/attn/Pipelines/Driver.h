@@ -13,6 +13,7 @@
 
 #include "attn/Analysis/CostModel.h"
 #include "attn/Import/HuggingFace.h"
+#include "attn/Import/Onnx.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>
@@ -32,9 +33,21 @@ std::optional<Emit> parseEmit(llvm::StringRef name);
 /// All names, for messages.
 llvm::StringRef emitNames();
 
+/// What the importers can be told, each for its kind of model.
+struct ImportOptions {
+  HuggingFaceOptions huggingFace;
+  OnnxOptions onnx;
+};
+
+/// Adds the command line options of all importers to a tool.
+void registerImportFlags();
+/// What the command line said.
+ImportOptions importOptionsFromFlags();
+
 /// One run of the driver.
 struct DriverOptions {
-  /// A .mlir file of any level, "-" for the standard input, or a folder.
+  /// A .mlir file of any level, "-" for the standard input, an .onnx file, or a
+  /// folder.
   std::string input;
   Emit emit = Emit::Object;
   /// A file, "-" for the standard output; with Emit::Object the prefix of
@@ -50,14 +63,14 @@ struct DriverOptions {
   bool explain = false;
   /// Verifies the module after each pass, not only after each stage.
   bool verifyEach = false;
-  HuggingFaceOptions import;
+  ImportOptions import;
 };
 
 /// Reads a model. For each problem that has no place in a file, calls `report`;
 /// others are diagnostics. Text is added to `sources`, for a diagnostic handler
 /// that shows lines of it. Null if there was any problem.
 mlir::OwningOpRef<mlir::ModuleOp>
-readModel(llvm::StringRef path, const HuggingFaceOptions &import,
+readModel(llvm::StringRef path, const ImportOptions &import,
           mlir::MLIRContext *context, llvm::SourceMgr &sources,
           llvm::function_ref<void(const llvm::Twine &)> report);
 

@@ -152,6 +152,14 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult BytesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                StringRef file, int64_t offset) {
+  if (file.empty() || offset < 0)
+    return emitError() << "expected a file and an offset >= 0, got \"" << file
+                       << "\" and " << offset;
+  return success();
+}
+
 LogicalResult ConcatAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<FlatSymbolRefAttr>, int64_t axis) {
   if (axis < 0)

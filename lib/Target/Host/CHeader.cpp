@@ -37,6 +37,11 @@ static StringRef getCType(attn_type type) {
   case ATTN_I64:
     return "int64_t";
   case ATTN_BOOL:
+  case ATTN_F8E4M3FN:
+  case ATTN_F8E4M3FNUZ:
+  case ATTN_F8E5M2:
+  case ATTN_F8E5M2FNUZ:
+  case ATTN_F4E2M1FN:
     return "uint8_t";
   }
   llvm_unreachable("all types have a C type");
@@ -50,10 +55,10 @@ static std::string getShape(const ModelInterface &interface,
     text += "[" +
             (size < 0 ? interface.dims[-1 - size].name : std::to_string(size)) +
             "]";
-  if (tensor.type == ATTN_F16 || tensor.type == ATTN_BF16)
-    text += tensor.type == ATTN_F16 ? ", bits of f16" : ", bits of bf16";
   if (tensor.type == ATTN_BOOL)
     text += ", 0 or 1";
+  else if (getCType(tensor.type).starts_with("uint"))
+    text += ", bits of " + getTypeName(tensor.type).str();
   return text;
 }
 

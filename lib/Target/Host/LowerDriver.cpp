@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DriverLowering.h"
+#include "HostScalars.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/Passes.h"
@@ -56,7 +57,8 @@ void DriverLowering::lowerExpandShape(memref::ExpandShapeOp expand) {
     return builder.getIndexAttr(number);
   };
   SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
-  SmallVector<OpFoldResult> strides(type.getRank());
+  // A view of one element has no group that says more.
+  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
   for (auto [group, axes] : llvm::enumerate(expand.getReassociationIndices())) {
     Value stride = source.getStrides()[group];
     for (int64_t axis : llvm::reverse(axes)) {
@@ -181,11 +183,15 @@ LogicalResult DriverLowering::convert() {
   for (auto kernel :
        llvm::make_early_inc_range(driver.module->getOps<KernelOp>()))
     kernel.erase();
+  expandActivations(function);
+  expandNarrowFloats(function, *driver.target);
   PassManager pm(context);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
+  // What is no intrinsic of LLVM: functions of libm.
+  pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace attn;
 namespace json = llvm::json;
 
-static StringRef getTypeName(attn_type type) {
+StringRef attn::getTypeName(attn_type type) {
   switch (type) {
   case ATTN_F32:
     return "f32";
@@ -30,6 +30,16 @@ static StringRef getTypeName(attn_type type) {
     return "i64";
   case ATTN_BOOL:
     return "bool";
+  case ATTN_F8E4M3FN:
+    return "f8e4m3fn";
+  case ATTN_F8E4M3FNUZ:
+    return "f8e4m3fnuz";
+  case ATTN_F8E5M2:
+    return "f8e5m2";
+  case ATTN_F8E5M2FNUZ:
+    return "f8e5m2fnuz";
+  case ATTN_F4E2M1FN:
+    return "f4e2m1fn";
   }
   llvm_unreachable("all types have names");
 }

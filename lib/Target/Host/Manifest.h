@@ -13,6 +13,9 @@
 
 namespace attn {
 
+/// The name of an element type in NAME_info, such as "bf16".
+llvm::StringRef getTypeName(attn_type type);
+
 /// What NAME_info answers: names, types, sizes, targets.
 llvm::json::Object makeInfo(const ModelInterface &interface,
                             const WeightLayout &layout,

@@ -68,9 +68,20 @@ attn::getElementKind(Type type, function_ref<InFlightDiagnostic()> emitError) {
     return ATTN_I32;
   if (type.isInteger(64))
     return ATTN_I64;
+  if (isa<Float8E4M3FNType>(type))
+    return ATTN_F8E4M3FN;
+  if (isa<Float8E4M3FNUZType>(type))
+    return ATTN_F8E4M3FNUZ;
+  if (isa<Float8E5M2Type>(type))
+    return ATTN_F8E5M2;
+  if (isa<Float8E5M2FNUZType>(type))
+    return ATTN_F8E5M2FNUZ;
+  if (isa<Float4E2M1FNType>(type))
+    return ATTN_F4E2M1FN;
   return emitError()
-         << "expected elements of f32, f64, f16, bf16, i1, i8, i16, "
-            "i32 or i64 (because the C API has no other), got "
+         << "expected elements of f32, f64, f16, bf16, i1, i8, i16, i32, i64, "
+            "f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ or f4E2M1FN (because the "
+            "C API has no other), got "
          << type;
 }
 

@@ -19,7 +19,7 @@ using namespace attn;
 LogicalResult WeightResolver::Impl::read(WeightOp weight, int64_t first,
                                          int64_t count, char *out) {
   return llvm::TypeSwitch<Attribute, LogicalResult>(weight.getRecipe())
-      .Case<SourceAttr, ValueAttr, ConcatAttr, PackAttr>(
+      .Case<SourceAttr, BytesAttr, ValueAttr, ConcatAttr, PackAttr>(
           [&](auto recipe) { return read(weight, recipe, first, count, out); });
 }
 
@@ -42,6 +42,18 @@ LogicalResult WeightResolver::Impl::read(WeightOp weight, SourceAttr source,
   }
   int64_t size = getElementBytes(getTensorType(weight).getElementType());
   memcpy(out, file->data(*tensor).data() + first * size, count * size);
+  return success();
+}
+
+LogicalResult WeightResolver::Impl::read(WeightOp weight, BytesAttr bytes,
+                                         int64_t first, int64_t count,
+                                         char *out) {
+  llvm::MemoryBuffer *buffer = open(weight, bytes);
+  if (!buffer)
+    return failure();
+  int64_t size = getElementBytes(getTensorType(weight).getElementType());
+  memcpy(out, buffer->getBufferStart() + bytes.getOffset() + first * size,
+         count * size);
   return success();
 }
 

@@ -54,6 +54,9 @@ static std::string getKey(ModuleOp module, WeightOp weight) {
       .Case([&](SourceAttr source) {
         os << "source(" << source.getFile() << "," << source.getTensor() << ")";
       })
+      .Case([&](BytesAttr bytes) {
+        os << "bytes(" << bytes.getFile() << "," << bytes.getOffset() << ")";
+      })
       .Case([&](ValueAttr value) {
         os << "value(" << digest(value.getElements()) << ")";
       })

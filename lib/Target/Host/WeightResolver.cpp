@@ -59,15 +59,20 @@ static std::optional<SafetensorsType> getFileType(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
-/// The file, which the check has opened. `reported` tells that it cannot be.
-SafetensorsFile *WeightResolver::Impl::open(WeightOp weight, StringRef file,
-                                            bool &reported) {
-  reported = false;
+SmallString<128> WeightResolver::Impl::getPath(StringRef file) const {
   SmallString<128> path(file);
   if (!llvm::sys::path::is_absolute(path)) {
     path = sourceDir;
     llvm::sys::path::append(path, file);
   }
+  return path;
+}
+
+/// The file, which the check has opened. `reported` tells that it cannot be.
+SafetensorsFile *WeightResolver::Impl::open(WeightOp weight, StringRef file,
+                                            bool &reported) {
+  reported = false;
+  SmallString<128> path = getPath(file);
   auto [it, isNew] = files.try_emplace(path);
   if (!isNew) {
     reported = !it->second;
@@ -84,6 +89,26 @@ SafetensorsFile *WeightResolver::Impl::open(WeightOp weight, StringRef file,
   return it->second.get();
 }
 
+/// Null for one that cannot be read, which is reported.
+llvm::MemoryBuffer *WeightResolver::Impl::open(WeightOp weight,
+                                               BytesAttr bytes) {
+  SmallString<128> path = getPath(bytes.getFile());
+  std::unique_ptr<llvm::MemoryBuffer> &buffer = buffers[path];
+  if (buffer)
+    return buffer.get();
+  // Large files are mapped, not read.
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> opened =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                  /*RequiresNullTerminator=*/false);
+  if (!opened) {
+    weight.emitError("cannot read '")
+        << path << "': " << opened.getError().message();
+    return nullptr;
+  }
+  buffer = std::move(*opened);
+  return buffer.get();
+}
+
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
@@ -96,7 +121,7 @@ LogicalResult WeightResolver::Impl::check(WeightOp weight) {
                             "got ")
            << weight.getType();
   return llvm::TypeSwitch<Attribute, LogicalResult>(weight.getRecipe())
-      .Case<SourceAttr, ValueAttr>(
+      .Case<SourceAttr, BytesAttr, ValueAttr>(
           [&](auto recipe) { return check(weight, recipe); })
       .Case([&](ConcatAttr concat) {
         bool failed = false;
@@ -133,6 +158,21 @@ LogicalResult WeightResolver::Impl::check(WeightOp weight, SourceAttr source) {
     return diag << " (because @" << weight.getSymName() << " is), got "
                 << describe(*tensor);
   }
+  return success();
+}
+
+LogicalResult WeightResolver::Impl::check(WeightOp weight, BytesAttr bytes) {
+  llvm::MemoryBuffer *buffer = open(weight, bytes);
+  if (!buffer)
+    return failure();
+  uint64_t size = buffer->getBufferSize();
+  auto offset = static_cast<uint64_t>(bytes.getOffset());
+  auto wanted = static_cast<uint64_t>(getWeightBytes(weight));
+  if (offset > size || wanted > size - offset)
+    return weight.emitError("expected ")
+           << wanted << " bytes at offset " << offset << " of '"
+           << bytes.getFile() << "' (because @" << weight.getSymName() << " is "
+           << weight.getType() << "), got a file of " << size;
   return success();
 }
 

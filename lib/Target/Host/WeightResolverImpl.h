@@ -9,6 +9,7 @@
 #include "attn/Target/Host/WeightResolver.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace attn {
 
@@ -24,6 +25,8 @@ struct WeightResolver::Impl {
   mlir::SymbolTable symbols;
   /// Open files by path; a null one failed and was reported.
   llvm::StringMap<std::unique_ptr<SafetensorsFile>> files;
+  /// The same of files that are only bytes.
+  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> buffers;
 
   Impl(mlir::ModuleOp module, llvm::StringRef sourceDir)
       : module(module), sourceDir(sourceDir.str()), symbols(module) {}
@@ -31,16 +34,21 @@ struct WeightResolver::Impl {
   WeightOp lookup(mlir::FlatSymbolRefAttr name) {
     return symbols.lookup<WeightOp>(name.getAttr());
   }
+  llvm::SmallString<128> getPath(llvm::StringRef file) const;
   SafetensorsFile *open(WeightOp weight, llvm::StringRef file, bool &reported);
+  llvm::MemoryBuffer *open(WeightOp weight, BytesAttr bytes);
 
   llvm::LogicalResult check(WeightOp weight);
   llvm::LogicalResult check(WeightOp weight, SourceAttr source);
+  llvm::LogicalResult check(WeightOp weight, BytesAttr bytes);
   llvm::LogicalResult check(WeightOp weight, ValueAttr value);
 
   /// Elements [first, first + count) of a checked weight, to `out`.
   llvm::LogicalResult read(WeightOp weight, int64_t first, int64_t count,
                            char *out);
   llvm::LogicalResult read(WeightOp weight, SourceAttr source, int64_t first,
+                           int64_t count, char *out);
+  llvm::LogicalResult read(WeightOp weight, BytesAttr bytes, int64_t first,
                            int64_t count, char *out);
   llvm::LogicalResult read(WeightOp weight, ValueAttr value, int64_t first,
                            int64_t count, char *out);

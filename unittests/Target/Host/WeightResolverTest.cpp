@@ -62,6 +62,35 @@ TEST_F(Resolver, GivesValues) {
   EXPECT_THAT(get<char>("bits"), ElementsAre(1, 0, 1));
 }
 
+TEST_F(Resolver, ReadsBytesOfAFile) {
+  write("ab", std::string("\1\0\2\0\3\0\1\0", 8)); // From byte 10 on.
+  parse(R"(
+    attn.weight @shorts bytes<"m.safetensors", offset = 10> : tensor<3xi16>
+    attn.weight @bits bytes<"m.safetensors", offset = 16> : tensor<2xi1>
+    attn.weight @joined concat<[@shorts, @shorts], axis = 0> : tensor<6xi16>)");
+  EXPECT_THAT(get<int16_t>("shorts"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(get<char>("bits"), ElementsAre(1, 0));
+  EXPECT_THAT(get<int16_t>("joined"), ElementsAre(1, 2, 3, 1, 2, 3));
+}
+
+TEST_F(Resolver, RefusesBytesThatAreNotThere) {
+  write("ab", "12345678");
+  parse(R"(
+    attn.weight @long bytes<"m.safetensors", offset = 10> : tensor<5xi16>
+    attn.weight @far bytes<"m.safetensors", offset = 9223372036854775807> : tensor<1xi8>
+    attn.weight @none bytes<"none.onnx", offset = 0> : tensor<1xi8>)");
+  expectRefused("long", "expected 10 bytes at offset 10 of 'm.safetensors' "
+                        "(because @long is 'tensor<5xi16>'), got a file of 18");
+  messages.clear();
+  expectRefused("far",
+                "expected 1 bytes at offset 9223372036854775807 of "
+                "'m.safetensors' (because @far is 'tensor<1xi8>'), got a file "
+                "of 18");
+  messages.clear();
+  expectRefused("none",
+                "cannot read 'FOLDER/none.onnx': No such file or directory");
+}
+
 TEST_F(Resolver, JoinsAlongEachAxis) {
   parse(R"(
     attn.weight @a value<dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>> : tensor<2x2xi32>

@@ -28,6 +28,22 @@ def Attn_SourceAttr : Attn_AttrDef<"Source", "source"> {
   let genVerifyDecl = 1;
 }
 
+def Attn_BytesAttr : Attn_AttrDef<"Bytes", "bytes"> {
+  let summary = "bytes of a file, as they are";
+  let description = [{
+    Elements of the weight's type, dense, row-major and little-endian, an i1 in a byte; the type says how many
+    bytes there are. The file is looked up relative to the file that is compiled.
+
+    **Constraints**
+    - (C1) `file` is not empty, and `offset` is not negative.
+
+    Example: `#attn.bytes<"model.onnx", offset = 1024>`
+  }];
+  let parameters = (ins StringRefParameter<"file, relative to the compiled file">:$file, "int64_t":$offset);
+  let assemblyFormat = "`<` $file `,` `offset` `=` $offset `>`";
+  let genVerifyDecl = 1;
+}
+
 def Attn_ValueAttr : Attn_AttrDef<"Value", "value"> {
   let summary = "data written in the IR";
   let description = [{

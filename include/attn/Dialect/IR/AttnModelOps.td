@@ -29,6 +29,7 @@ def Attn_WeightOp : Attn_Op<"weight", [Symbol, DeclareOpInterfaceMethods<SymbolU
     | recipe                           | type of the weight                        |
     |----------------------------------|-------------------------------------------|
     | `source<"file", "tensor">`       | that of the file's tensor, or f32         |
+    | `bytes<"file", offset = n>`      | any                                       |
     | `value<elements>`                | that of the elements                      |
     | `concat<[@a, @b], axis = n>`     | that of the parts, sizes added along `n`  |
     | `pack<@a, panel = p>`            | ceil(N / p), K, p for an `@a` of N, K     |
@@ -52,7 +53,7 @@ def Attn_WeightOp : Attn_Op<"weight", [Symbol, DeclareOpInterfaceMethods<SymbolU
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
-      AnyAttrOf<[Attn_SourceAttr, Attn_ValueAttr, Attn_ConcatAttr, Attn_PackAttr]>:$recipe,
+      AnyAttrOf<[Attn_SourceAttr, Attn_BytesAttr, Attn_ValueAttr, Attn_ConcatAttr, Attn_PackAttr]>:$recipe,
       TypeAttrOf<AnyRankedTensor>:$type);
   let assemblyFormat = "$sym_name custom<TypelessAttr>($recipe) attr-dict `:` $type";
   let hasVerifier = 1;
