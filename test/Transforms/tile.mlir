@@ -73,8 +73,8 @@ attn.kernel @no_mask(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x4x64xf32>, %v: te
 attn.kernel @causal(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
-                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>, exact = true, opaque = false>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>>] exact = true, opaque = false>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
     %visible = arith.cmpi sle, %j, %i : index
@@ -94,8 +94,8 @@ attn.kernel @causal(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<
 attn.kernel @window(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0, d0 - 256)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0, d1 - 257)>,
-                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 257)>, end = affine_map<(d0, d1)[s0, s1] -> (s1, d1 + 256)>, exact = true, opaque = false>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0, d0 - 256)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0, d1 - 257)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 257)>, end = affine_map<(d0, d1)[s0, s1] -> (s1, d1 + 256)>>] exact = true, opaque = false>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
     %radius = arith.constant 256 : index
@@ -119,8 +119,8 @@ attn.kernel @window(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<
 attn.kernel @padding(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %padding: tensor<?x?xi64>, %unused: tensor<?xi64>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) capture(%padding, %unused : tensor<?x?xi64>, tensor<?xi64>) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
-                full_end = affine_map<(d0, d1)[s0, s1] -> (0)>, end = affine_map<(d0, d1)[s0, s1] -> (s1)>, exact = false, opaque = true>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (0)>, end = affine_map<(d0, d1)[s0, s1] -> (s1)>>] exact = false, opaque = true>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index, %p: tensor<?x?xi64>, %u: tensor<?xi64>):
     %0 = tensor.extract %p[%b, %j] : tensor<?x?xi64>
@@ -139,8 +139,8 @@ attn.kernel @padding(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %padding:
 attn.kernel @window_by_head(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d0 - s2 * 64)>, full_begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d1 - s2 * 64 - 1)>,
-                full_end = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1, s2] -> (d1, s1)>, exact = true, opaque = false>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d0 - s2 * 64)>, full_begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d1 - s2 * 64 - 1)>,
+                full_end = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1, s2] -> (d1, s1)>>] exact = true, opaque = false>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
     %0 = arith.cmpi sle, %j, %i : index

@@ -44,8 +44,9 @@ static int compile(int argc, char **argv) {
                "config.json>"));
   static cl::opt<std::string> emit(
       "emit", cl::cat(category), cl::value_desc("stage"),
-      cl::desc("What to write: graph, fused or tiled (IR), host (the host "
-               "function after memory planning), stmt (loop nests of the "
+      cl::desc("What to write: graph, fused or tiled (IR), mask-map (which "
+               "tiles attention visits; a picture if -o ends with .svg), host "
+               "(the host function after memory planning), stmt (loop nests of the "
                "kernels), llvm, asm, or obj (object, header, weights and "
                "manifest)"));
   static cl::opt<std::string> output(
@@ -122,7 +123,7 @@ int main(int argc, char **argv) {
   return asMainReturnCode(MlirOptMain(
       argc, argv,
       "attn-opt: runs passes on attention models; with --emit=graph, fused, "
-      "tiled, host, stmt, llvm, asm or obj compiles one (attn-opt --emit=obj "
+      "mask-map, tiled, host, stmt, llvm, asm or obj compiles one (attn-opt --emit=obj "
       "--help)\n",
       registry));
 }

@@ -57,6 +57,11 @@ void TileMaskOp::getAsmBlockArgumentNames(Region &region,
   setNames(region, {"b", "h", "i", "j"}, setName);
 }
 
+void TileAnyOp::getAsmBlockArgumentNames(Region &region,
+                                         OpAsmSetValueNameFn setName) {
+  setNames(region, {"b", "h", "i", "j"}, setName);
+}
+
 void TileMixOp::getAsmBlockArgumentNames(Region &region,
                                          OpAsmSetValueNameFn setName) {
   setNames(region, {"v", "b", "h", "i", "j", "d"}, setName);

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Internal to FlashAlgorithm.cpp, which builds what a query tile has once, and
-// FlashStages.cpp, which builds what each loop over key tiles has.
+// Internal to FlashAlgorithm.cpp, which builds what a query tile has once,
+// FlashStages.cpp, which builds what each loop over key tiles has, and
+// FlashTests.cpp, which builds whether a tile is visited.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H
@@ -41,6 +42,10 @@ private:
   void chooseExponent();
   mlir::LogicalResult buildQuery();
   mlir::LogicalResult buildStage(FlashLoop &loop);
+  mlir::LogicalResult buildTest(FlashStage &stage, TileAnyOp op,
+                                ExprEmitter &inside);
+  mlir::LogicalResult addGuards(FlashStage &stage, Halide::RDom &domain,
+                                ExprEmitter &inside);
   mlir::LogicalResult buildScores(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildVisible(FlashStage &stage, ExprEmitter &inside);
   void buildWeights(FlashStage &stage, ExprEmitter &inside);

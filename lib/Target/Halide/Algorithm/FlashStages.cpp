@@ -297,6 +297,8 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage,
   RDom r(0, columns, 0, static_cast<int>(out.blocks()) + 1, 0, tiles,
          "r" + std::to_string(stage.update));
   r.where(*begin + r.z * *step < *end);
+  if (failed(addGuards(stage, r, inside)))
+    return failure();
   stage.column = r.x;
   stage.block = r.y;
   stage.tile = r.z;
