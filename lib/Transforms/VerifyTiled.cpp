@@ -74,6 +74,8 @@ private:
       return reject(kernel.emitOpError(
           "expected a schedule (because code generation chooses nothing), got "
           "none: run attn-schedule"));
+    if (kernel.isLoopKernel())
+      return;
     StringRef expected = linear  ? "#attn.linear_schedule"
                          : tiled ? "#attn.flash_schedule"
                                  : "#attn.rowwise_schedule";

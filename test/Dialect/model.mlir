@@ -56,6 +56,13 @@ attn.kernel private @split_0(%x: tensor<?xf32>, %n: index, %c: f32) -> (tensor<?
   attn.yield %x, %y : tensor<?xf32>, tensor<?xf32>
 }
 
+// CHECK-LABEL: attn.kernel @loops_0(
+// CHECK-SAME: attributes {schedule = #attn.loops_schedule}
+attn.kernel @loops_0(%x: tensor<?xf64>) -> tensor<?xf64> attributes {schedule = #attn.loops_schedule} {
+  %y = attn.relu %x : tensor<?xf64>
+  attn.yield %y : tensor<?xf64>
+}
+
 // CHECK-LABEL: func.func @calls
 // CHECK: attn.call @linear_0 ins(%{{.*}}, %{{.*}} : tensor<?x384xf32>, tensor<32x384x24xf32>) outs(%{{.*}} : tensor<?x768xf32>) -> tensor<?x768xf32>
 // CHECK: %{{.*}}:2 = attn.call @split_0 ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?xf32>, index, f32) outs(%{{.*}}, %{{.*}} : tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>, tensor<?xf32>

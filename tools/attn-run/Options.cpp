@@ -60,6 +60,11 @@ struct Flags {
       cl::desc("Target to compile for, of those that this CPU can run (the "
                "best of them)"),
       cl::cat(category)};
+  cl::opt<std::string> lowering{
+      "lowering", cl::init("halide"), cl::value_desc("way"),
+      cl::desc("How kernels become code: halide, or loops (slow, simple, for "
+               "checks)"),
+      cl::cat(category)};
   cl::opt<std::string> write{"write", cl::value_desc("file.npz"),
                              cl::desc("Write the run's inputs and outputs as "
                                       "a case"),
@@ -101,11 +106,15 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.time = flags.time;
   options.threads = flags.threads;
   options.target = flags.target;
+  options.loops = flags.lowering == "loops";
   options.write = flags.write;
   options.keep = flags.keep;
   options.import = huggingFaceOptionsFromFlags();
   checkDims(flags.dims, options, problems);
 
+  if (flags.lowering != "halide" && flags.lowering != "loops")
+    problems.add("expected --lowering with halide or loops, got '" +
+                 flags.lowering + "'");
   if (options.cases.empty() && !options.random)
     problems.add("expected --case=file.npz or --random, got neither");
   if (!options.dims.empty() && !options.random)
@@ -128,6 +137,10 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.reference && isObject)
     problems.add("expected a model for --reference (because an object has no "
                  "graph to evaluate), got " +
+                 options.model);
+  if (options.loops && isObject)
+    problems.add("expected a model for --lowering=loops (because there is "
+                 "nothing to compile), got " +
                  options.model);
   if (!options.keep.empty() && isObject)
     problems.add("expected a model for --keep (because there is nothing to "

@@ -27,6 +27,7 @@ struct Options {
   double tolerance = 2e-5;
   bool reference = false, referenceOnly = false;
   bool time = false;
+  bool loops = false;
   int threads = 1;
   std::string target, write, keep;
   HuggingFaceOptions import;

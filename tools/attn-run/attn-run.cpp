@@ -228,7 +228,7 @@ Error Tool::compile() {
   std::string prefix = options.keep.empty()
                            ? inFolder(folder.path(), interface.name)
                            : options.keep;
-  if (!model->compile(prefix, options.target))
+  if (!model->compile(prefix, options.target, options.loops))
     return reported();
   objectPath = prefix + ".o";
   return Error::success();

@@ -287,6 +287,10 @@ def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
     columns: a weight of the model by its recipe, when the weights file is written; any other
     tensor by a kernel that runs before.
 
+    Halide kernels compute in f32. A kernel with tensors of f64 gets `#attn.loops_schedule`, by which
+    `convert-attn-to-loops` takes it, and keeps its weights as they are; with `loops` all kernels do, also
+    those that have another schedule.
+
     Before:
     ```mlir
     module attributes {attn.target = "x86-64-v3"} {
@@ -312,13 +316,24 @@ def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
     ...
     %w = attn.weight_ref @w_panels24 : tensor<32x768x24xf32>
     ```
+    After `attn-schedule{loops=true}`:
+    ```mlir
+    attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32>
+        attributes {schedule = #attn.loops_schedule} { ... }
+    ...
+    %w = attn.weight_ref @w : tensor<768x768xf32>
+    ```
 
     - Requires: `attn.target` on the module; `attn-tile` has run.
-    - Guarantees: each kernel has a schedule; each `attn.fused_linear` reads a packed weight.
+    - Guarantees: each kernel has a schedule; each `attn.fused_linear` for Halide reads a packed weight; a remark
+      `LoopsScheduled` for each kernel that gets a loops schedule, with the reason.
     - Rejects: a linear layer whose weight is no argument of its kernel, or has another use
       (error at the op).
     - Place: after `attn-tile`, before `attn-verify-tiled`.
   }];
+  let options = [
+    Option<"loops", "loops", "bool", /*default=*/"false", "Plain loops for every kernel, none for Halide.">
+  ];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -469,7 +484,7 @@ def AttnVerifyTiledPass : Pass<"attn-verify-tiled", "::mlir::ModuleOp"> {
     - Guarantees: each kernel has a known target and a schedule of its kind; vectors and register
       tiles divide the tiles that stand in the IR; weights of linear layers are packed in the
       schedule's panels; no `attn.attention` and no `attn.pack` outside
-      kernels.
+      kernels. A loops schedule suits every kernel.
     - Rejects: everything else (error at the operation).
     - Place: last pass of `attn-fused-to-tiled`.
   }];

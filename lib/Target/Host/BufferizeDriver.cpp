@@ -157,9 +157,12 @@ void attn::registerBufferization(DialectRegistry &registry) {
 
 LogicalResult attn::bufferizeDriver(Driver &driver) {
   bufferization::OneShotBufferizationOptions options;
+  options.allowReturnAllocsFromLoops = true; // settleLoopBuffers takes them.
   bufferization::BufferizationState state;
   if (failed(
           bufferization::runOneShotBufferize(driver.function, options, state)))
+    return failure();
+  if (driver.hasLoops && failed(settleLoopBuffers(driver)))
     return failure();
   PassManager pm(driver.module->getContext());
   pm.addNestedPass<func::FuncOp>(createLowerAffinePass());

@@ -13,7 +13,9 @@
 #include "DriverLowering.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -21,6 +23,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -177,12 +180,45 @@ void DriverLowering::makeWorkspaceSignature() {
   workspace.setFunctionType(FunctionType::get(context, {pointer}, i64));
 }
 
+/// Functions that LLVM has no intrinsic for become calls of libm.
+static LogicalResult lowerToLibm(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<math::AcoshOp, math::AsinhOp, math::AtanhOp, math::CbrtOp,
+                      math::ErfOp, math::ErfcOp>();
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// In memory an i1 is a byte, and any value but 0 is true: the caller's bytes
+/// are not of our making.
+static void loadBytesForBools(ModuleOp module) {
+  module.walk([](LLVM::LoadOp load) {
+    if (!load.getType().isInteger(1))
+      return;
+    OpBuilder builder(load);
+    Location loc = load.getLoc();
+    Type i8 = builder.getI8Type();
+    Value byte = LLVM::LoadOp::create(builder, loc, i8, load.getAddr());
+    Value zero = LLVM::ConstantOp::create(builder, loc, i8,
+                                          builder.getIntegerAttr(i8, 0));
+    load.replaceAllUsesWith(Value(LLVM::ICmpOp::create(
+        builder, loc, LLVM::ICmpPredicate::ne, byte, zero)));
+    load.erase();
+  });
+}
+
 LogicalResult DriverLowering::convert() {
   for (auto kernel :
        llvm::make_early_inc_range(driver.module->getOps<KernelOp>()))
     kernel.erase();
+  PassManager loops(context);
+  loops.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  loops.addPass(arith::createArithExpandOpsPass());
+  if (failed(loops.run(*driver.module)) || failed(lowerToLibm(*driver.module)))
+    return failure();
   PassManager pm(context);
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
@@ -190,7 +226,10 @@ LogicalResult DriverLowering::convert() {
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  return pm.run(*driver.module);
+  if (failed(pm.run(*driver.module)))
+    return failure();
+  loadBytesForBools(*driver.module);
+  return success();
 }
 
 LogicalResult attn::lowerDriver(Driver &driver) {

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # ===-----------------------------------------------------------------------=== #
 #
-#   run_variants.py ATTN_RUN MODELS DATA SCRATCH
+#   run_variants.py ATTN_RUN MODELS DATA SCRATCH [OPTION...]
 #
 # The models of the reference evaluator are written in f64. Rewrites each and its
 # case in f32, compiles it, and compares with the case. Prints a line for each,
@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-attn_run, models, data, scratch = sys.argv[1:]
+attn_run, models, data, scratch, *options = sys.argv[1:]
 # Compares the bits of a float, which are others in f32.
 SKIPPED = {"fused-mask-finfo-min"}
 
@@ -42,7 +42,7 @@ for path in sorted(pathlib.Path(models).glob("*.mlir")):
     model.write_text(text.replace("f64", "f32"))
     to_f32(pathlib.Path(data) / case, pathlib.Path(scratch) / case)
     run = subprocess.run(
-        [attn_run, str(model), "--case", str(pathlib.Path(scratch) / case)],
+        [attn_run, str(model), "--case", str(pathlib.Path(scratch) / case), *options],
         capture_output=True,
         text=True,
     )

@@ -218,7 +218,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_LinearScheduleAttr, Attn_RowwiseScheduleAttr]>>:$schedule);
+      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_LinearScheduleAttr, Attn_RowwiseScheduleAttr,
+                              Attn_LoopsScheduleAttr]>>:$schedule);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -227,6 +228,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Whether the kernel goes through convert-attn-to-loops, and not through Halide.
+    bool isLoopKernel() { return ::llvm::isa_and_present<::attn::LoopsScheduleAttr>(getScheduleAttr()); }
   }];
 }
 
