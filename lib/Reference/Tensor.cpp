@@ -203,6 +203,14 @@ Tensor attn::tensorOf(const NpyArray &array) {
   case NpyType::F64:
     convert<double>(data, (result = make(Tensor::Kind::F64)).numbers);
     break;
+  case NpyType::F16:
+    convertHalf(data, llvm::APFloat::IEEEhalf(),
+                (result = make(Tensor::Kind::F64)).numbers);
+    break;
+  case NpyType::BF16:
+    convertHalf(data, llvm::APFloat::BFloat(),
+                (result = make(Tensor::Kind::F64)).numbers);
+    break;
   case NpyType::I32:
     convert<int32_t>(data, (result = make(Tensor::Kind::I64)).integers);
     break;

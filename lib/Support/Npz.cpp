@@ -43,6 +43,7 @@ static constexpr TypeInfo types[] = {
     {NpyType::F32, "f32", "<f4", 4}, {NpyType::F64, "f64", "<f8", 8},
     {NpyType::I32, "i32", "<i4", 4}, {NpyType::I64, "i64", "<i8", 8},
     {NpyType::Bool, "i1", "|b1", 1}, {NpyType::U8, "u8", "|u1", 1},
+    {NpyType::F16, "f16", "<f2", 2}, {NpyType::BF16, "bf16", "|V2", 2},
 };
 
 static const TypeInfo &info(NpyType type) {

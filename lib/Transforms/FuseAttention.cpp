@@ -119,9 +119,17 @@ std::optional<Obstacle> AttentionMatcher::match() {
                     "use one layout for query, key and value"};
   if (auto obstacle = checkUsers(scores))
     return obstacle;
-  for (Operation *op : between)
+  Type scoreType = getElementTypeOrSelf(scores.getResult().getType());
+  bool isNarrow = widenedType(scoreType) != scoreType;
+  for (Operation *op : between) {
     if (auto obstacle = checkUsers(op))
       return obstacle;
+    if (isa<arith::BitcastOp>(op) && isNarrow)
+      return Obstacle{op,
+                      "arith.bitcast reads the bits of a score, which has "
+                      "others in f32",
+                      "compute with numbers"};
+  }
   for (Operation *user : softmax.getResult().getUsers())
     if (user != mix)
       return Obstacle{
@@ -199,6 +207,19 @@ Obstacle AttentionMatcher::noScores() {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
+/// A score operation inside the score region. Every float is widened there, so
+/// that a conversion between f32 and a narrower type is none.
+static Value createInScore(OpBuilder &builder, Operation *op,
+                           ValueRange operands) {
+  Type type = widenedType(getElementTypeOrSelf(op->getResult(0).getType()));
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) && operands[0].getType() == type)
+    return operands[0];
+  return builder
+      .create(op->getLoc(), op->getName().getIdentifier(), operands, type,
+              op->getAttrs())
+      ->getResult(0);
+}
+
 /// The value of an operand of a score operation inside the score region.
 static Value operandInScore(OpOperand &operand, AttentionRegions &regions,
                             const IRMapping &inScore) {
@@ -208,11 +229,14 @@ static Value operandInScore(OpOperand &operand, AttentionRegions &regions,
   OpBuilder builder = regions.score.builder();
   Location loc = operand.getOwner()->getLoc();
   if (TypedAttr element = splatElement(value))
-    return arith::ConstantOp::create(builder, loc, element);
+    return widen(builder, loc,
+                 arith::ConstantOp::create(builder, loc, element));
   Value captured = regions.score.captured(regions.capture(value));
   if (!isa<RankedTensorType>(value.getType()))
-    return captured;
-  return extractBroadcast(builder, loc, captured, regions.score.position());
+    return widen(builder, loc, captured);
+  return widen(
+      builder, loc,
+      extractBroadcast(builder, loc, captured, regions.score.position()));
 }
 
 /// 1 / sqrt(D), where attn.scores has no scale.
@@ -231,8 +255,9 @@ static AttentionOp fuse(AttentionMatcher &match) {
   ScoresOp scores = match.scores;
   OpBuilder builder(mix);
   Location loc = mix.getLoc();
-  AttentionRegions regions(builder.getContext(), loc,
-                           getElementTypeOrSelf(scores.getResult().getType()));
+  AttentionRegions regions(
+      builder.getContext(), loc,
+      widenedType(getElementTypeOrSelf(scores.getResult().getType())));
 
   unsigned sequence = sequenceDim(scores.getLayout());
   IRMapping inScore;
@@ -251,7 +276,7 @@ static AttentionOp fuse(AttentionMatcher &match) {
       result = isa<BiasOp>(op) ? arith::AddFOp::create(inRegion, op->getLoc(),
                                                        operands[0], operands[1])
                                      .getResult()
-                               : createScalar(inRegion, op, operands);
+                               : createInScore(inRegion, op, operands);
     }
     inScore.map(op->getResult(0), result);
   }

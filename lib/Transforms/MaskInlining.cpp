@@ -160,7 +160,9 @@ private:
     regions.restrict(notMinusInfinity(builder, loc, value));
 
     OpBuilder inScore = regions.score.builder();
-    Value summand = load(inScore, regions.score, regions.score.position());
+    Value summand =
+        widen(inScore, loc,
+              load(inScore, regions.score, regions.score.position()));
     Value finite = notMinusInfinity(inScore, loc, summand);
     Value zero = arith::ConstantOp::create(
         inScore, loc, inScore.getZeroAttr(summand.getType()));

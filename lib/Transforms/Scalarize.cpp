@@ -33,6 +33,19 @@ Value attn::createScalar(OpBuilder &builder, Operation *op,
       ->getResult(0);
 }
 
+Type attn::widenedType(Type type) {
+  auto number = dyn_cast<FloatType>(type);
+  return number && number.getWidth() < 32 ? Float32Type::get(type.getContext())
+                                          : type;
+}
+
+Value attn::widen(OpBuilder &builder, Location loc, Value value) {
+  Type type = widenedType(value.getType());
+  return type == value.getType()
+             ? value
+             : arith::ExtFOp::create(builder, loc, type, value).getResult();
+}
+
 TypedAttr attn::splatElement(Value value) {
   SplatElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)))

@@ -25,6 +25,13 @@ bool isElementwise(mlir::Operation *op);
 mlir::Value createScalar(mlir::OpBuilder &builder, mlir::Operation *op,
                          mlir::ValueRange operands);
 
+/// The type in which a kernel computes with `type`: f32 for narrower floats.
+mlir::Type widenedType(mlir::Type type);
+
+/// `value` in its widened type.
+mlir::Value widen(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value value);
+
 /// The element that a constant tensor consists of; null if `value` is no
 /// constant or has different elements.
 mlir::TypedAttr splatElement(mlir::Value value);

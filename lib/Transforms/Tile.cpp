@@ -381,7 +381,7 @@ Value AttentionTiler::loadTile(StringRef name, Value tensor, Value tensorHead,
   auto type = cast<RankedTensorType>(tensor.getType());
   auto tileType = TileType::get(builder.getContext(),
                                 {tileRows, type.getDimSize(layout.channel)},
-                                type.getElementType());
+                                builder.getF32Type());
   return TileLoadOp::create(
       builder, index.named(name), tileType, tensor,
       layout.order<Value>(batch, row, tensorHead, index.value(0)),
@@ -449,13 +449,13 @@ Value AttentionTiler::materialize(Value inRegion, IRMapping &mapping) {
 //===----------------------------------------------------------------------===//
 
 /// Verifies that
-///   - the tensors are of f32, which is what tiles hold,
+///   - the tensors hold what tiles can be loaded from: tiles are of f32,
 ///   - `key_ranges` belongs to a mask and has a symbol for each of its leaves.
 static LogicalResult check(AttentionOp op) {
   Type element = op.getQuery().getType().getElementType();
-  if (!element.isF32())
-    return op.emitOpError() << "expected tensors of f32 (because that is what "
-                               "attention is compiled for), got "
+  if (!element.isF32() && !element.isF16() && !element.isBF16())
+    return op.emitOpError() << "expected tensors of f32, f16 or bf16 (because "
+                               "attention is compiled for those), got "
                             << element;
   if (KeyRangesAttr ranges = op.getKeyRangesAttr()) {
     if (op.getMask().empty()) {

@@ -101,6 +101,19 @@ func.func @two_products(%q: tensor<1x3x1x2xf32>, %k: tensor<1x3x1x2xf32>) -> ten
 
 // -----
 
+func.func @bits_of_f16(%q: tensor<1x3x1x2xf16>) -> tensor<1x3x1x2xf16> {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf16>, tensor<1x3x1x2xf16> -> tensor<1x1x3x3xf16>
+  // expected-note @+1 {{the obstacle is here}}
+  %b = arith.bitcast %s : tensor<1x1x3x3xf16> to tensor<1x1x3x3xbf16>
+  %t = arith.bitcast %b : tensor<1x1x3x3xbf16> to tensor<1x1x3x3xf16>
+  %p = attn.softmax %t : tensor<1x1x3x3xf16> -> tensor<1x1x3x3xf16>
+  // expected-error @+1 {{but arith.bitcast reads the bits of a score, which has others in f32: compute with numbers}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf16>, tensor<1x3x1x2xf16> -> tensor<1x3x1x2xf16>
+  return %o : tensor<1x3x1x2xf16>
+}
+
+// -----
+
 func.func @two_layouts(%q: tensor<1x3x1x2xf32>, %v: tensor<1x1x3x2xf32>) -> tensor<1x1x3x2xf32> {
   // expected-note @+1 {{the obstacle is here}}
   %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>

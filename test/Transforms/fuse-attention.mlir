@@ -128,3 +128,30 @@ func.func @already_fused(%q: tensor<2x3x4x16xf32>, %c: f32) -> tensor<2x3x4x16xf
   %o = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) : tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32> -> tensor<2x3x4x16xf32>
   return %o : tensor<2x3x4x16xf32>
 }
+
+// -----
+
+// Scores of a narrower type are f32 inside, and so is what is added to them.
+// CHECK-LABEL: func.func @half(
+// CHECK: attn.attention {{.*}} capture(%{{.*}} : tensor<3x5xf16>) layout(bshd) score {
+// CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %{{.*}}: index, %{{.*}}: index, %[[I:.*]]: index, %[[J:.*]]: index, %[[X:.*]]: tensor<3x5xf16>):
+// CHECK-NEXT:   %[[CAP:.*]] = arith.constant 3.000000e+01 : f32
+// CHECK-NEXT:   %[[D:.*]] = arith.divf %[[S]], %[[CAP]] : f32
+// CHECK-NEXT:   %[[T:.*]] = math.tanh %[[D]] : f32
+// CHECK-NEXT:   %[[E:.*]] = tensor.extract %[[X]][%[[I]], %[[J]]] : tensor<3x5xf16>
+// CHECK-NEXT:   %[[W:.*]] = arith.extf %[[E]] : f16 to f32
+// CHECK-NEXT:   %[[R:.*]] = arith.addf %[[T]], %[[W]] : f32
+// CHECK-NEXT:   attn.yield %[[R]] : f32
+// CHECK: } : tensor<2x3x4x16xf16>, tensor<2x5x4x16xf16>, tensor<2x5x4x8xf16> -> tensor<2x3x4x8xf16>, tensor<2x4x3xf32>
+func.func @half(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x4x16xf16>, %v: tensor<2x5x4x8xf16>, %bias: tensor<3x5xf16>) -> (tensor<2x3x4x8xf16>, tensor<2x4x3xf32>) {
+  %s = attn.scores %q, %k layout(bshd) : tensor<2x3x4x16xf16>, tensor<2x5x4x16xf16> -> tensor<2x4x3x5xf16>
+  %wide = arith.extf %s : tensor<2x4x3x5xf16> to tensor<2x4x3x5xf32>
+  %cap = arith.constant dense<3.0e+01> : tensor<2x4x3x5xf32>
+  %d = arith.divf %wide, %cap : tensor<2x4x3x5xf32>
+  %t = math.tanh %d : tensor<2x4x3x5xf32>
+  %narrow = arith.truncf %t : tensor<2x4x3x5xf32> to tensor<2x4x3x5xf16>
+  %b = attn.bias %narrow, %bias : tensor<2x4x3x5xf16>, tensor<3x5xf16>
+  %p, %lse = attn.softmax %b : tensor<2x4x3x5xf16> -> tensor<2x4x3x5xf16>, tensor<2x4x3xf32>
+  %o = attn.mix %p, %v layout(bshd) : tensor<2x4x3x5xf16>, tensor<2x5x4x8xf16> -> tensor<2x3x4x8xf16>
+  return %o, %lse : tensor<2x3x4x8xf16>, tensor<2x4x3xf32>
+}

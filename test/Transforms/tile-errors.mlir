@@ -37,7 +37,7 @@ attn.kernel @ranges_without_mask(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32>
 module attributes {attn.target = "x86-64-v3"} {
 attn.kernel @doubles(%q: tensor<?x?x2x8xf64>) -> tensor<?x?x2x8xf64> {
   %c = arith.constant 1.0 : f64
-  // expected-error@+1 {{expected tensors of f32 (because that is what attention is compiled for), got 'f64'}}
+  // expected-error@+1 {{expected tensors of f32, f16 or bf16 (because attention is compiled for those), got 'f64'}}
   %r = attn.attention %q, %q, %q scale(%c : f64) layout(bshd) : tensor<?x?x2x8xf64>, tensor<?x?x2x8xf64>, tensor<?x?x2x8xf64> -> tensor<?x?x2x8xf64>
   attn.yield %r : tensor<?x?x2x8xf64>
 }

@@ -37,7 +37,7 @@ static std::string describe(const TensorInfo &tensor,
 static bool sameForm(const NpyArray &array, const TensorInfo &tensor) {
   // An expected output may be more exact than the output.
   bool sameType = array.type == tensor.type ||
-                  (array.type == NpyType::F64 && tensor.type == NpyType::F32);
+                  (array.type == NpyType::F64 && isNpyFloat(tensor.type));
   return sameType && array.shape.size() == tensor.sizes.size() &&
          all_of(zip(array.shape, tensor.sizes), [](auto pair) {
            auto [got, expected] = pair;

@@ -14,35 +14,10 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
-#include <cstring>
 
 using namespace llvm;
 
 namespace attn::run {
-
-template <typename Number>
-static double load(const NpyArray &array, uint64_t i) {
-  Number number;
-  memcpy(&number, array.data.data() + i * sizeof(Number), sizeof(Number));
-  return static_cast<double>(number);
-}
-
-static double element(const NpyArray &array, uint64_t i) {
-  switch (array.type) {
-  case NpyType::F32:
-    return load<float>(array, i);
-  case NpyType::F64:
-    return load<double>(array, i);
-  case NpyType::I32:
-    return load<int32_t>(array, i);
-  case NpyType::I64:
-    return load<int64_t>(array, i);
-  case NpyType::Bool:
-  case NpyType::U8:
-    return load<uint8_t>(array, i);
-  }
-  llvm_unreachable("all types are listed");
-}
 
 static SmallVector<int64_t, 4> position(uint64_t i, ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> indices(shape.size());
@@ -63,8 +38,10 @@ Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
     for (int64_t size : ArrayRef(got.shape).drop_front(compare->shape.size()))
       group *= size;
   }
-  bool isFloat = got.type == NpyType::F32 || got.type == NpyType::F64;
-  double limit = isFloat ? tolerance : 0;
+  // An output is rounded to its type, as any other evaluation would have it.
+  double limit = isNpyFloat(got.type)
+                     ? std::max(tolerance, 2 * npyRoundoff(got.type))
+                     : 0;
 
   Comparison result;
   result.limit = limit;
@@ -73,7 +50,7 @@ Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
     if (group && !compare->data[i / group])
       continue;
     ++result.compared;
-    double a = element(got, i), b = element(expected, i);
+    double a = npyNumber(got, i), b = npyNumber(expected, i);
     if ((std::isnan(a) && std::isnan(b)) || a == b)
       continue;
     double error = std::fabs(a - b);

@@ -21,7 +21,8 @@ struct Comparison {
   uint64_t compared = 0, wrong = 0;
   /// The largest absolute difference of finite elements.
   double maxError = 0;
-  /// The tolerance; zero for integers.
+  /// The tolerance, at least twice the error of rounding to the output's type;
+  /// zero for integers.
   double limit = 0;
   /// Where it is, or where the first NaN or infinity is out of place.
   llvm::SmallVector<int64_t, 4> worst;

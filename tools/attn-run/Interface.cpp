@@ -57,6 +57,8 @@ static std::optional<NpyType> typeNamed(StringRef name) {
   return StringSwitch<std::optional<NpyType>>(name)
       .Case("f32", NpyType::F32)
       .Case("f64", NpyType::F64)
+      .Case("f16", NpyType::F16)
+      .Case("bf16", NpyType::BF16)
       .Case("i32", NpyType::I32)
       .Case("i64", NpyType::I64)
       .Cases({"i1", "bool"}, NpyType::Bool)
@@ -66,8 +68,8 @@ static std::optional<NpyType> typeNamed(StringRef name) {
 static Error badType(const Twine &what, const Twine &type) {
   return createStringError(inconvertibleErrorCode(),
                            "expected " + what +
-                               " to be of type f32, f64, i32, i64 or i1 "
-                               "(because cases hold those), got " +
+                               " to be of type f32, f64, f16, bf16, i32, i64 or "
+                               "i1 (because cases hold those), got " +
                                type);
 }
 

@@ -15,7 +15,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
-#include <cstring>
 
 using namespace llvm;
 
@@ -113,12 +112,6 @@ private:
 };
 } // namespace
 
-template <typename Number>
-static void store(NpyArray &array, uint64_t i, double value) {
-  Number number = static_cast<Number>(value);
-  memcpy(array.data.data() + i * sizeof(Number), &number, sizeof(Number));
-}
-
 Case randomCase(const Interface &interface, ArrayRef<int64_t> dims,
                 ArrayRef<InputRange> ranges, uint64_t seed) {
   Generator generator(seed);
@@ -142,24 +135,7 @@ Case randomCase(const Interface &interface, ArrayRef<int64_t> dims,
         value = i % row == 0 || generator.below(4) != 0;
         break;
       }
-      switch (tensor.type) {
-      case NpyType::F32:
-        store<float>(array, i, value);
-        break;
-      case NpyType::F64:
-        store<double>(array, i, value);
-        break;
-      case NpyType::I32:
-        store<int32_t>(array, i, value);
-        break;
-      case NpyType::I64:
-        store<int64_t>(array, i, value);
-        break;
-      case NpyType::Bool:
-      case NpyType::U8:
-        store<uint8_t>(array, i, value);
-        break;
-      }
+      setNpyNumber(array, i, value);
     }
     result.inputs.push_back(std::move(array));
   }

@@ -22,8 +22,7 @@ namespace attn::run {
 /// What an output holds before a run: a NaN, so that a value that was never
 /// written cannot pass for a result.
 static void poison(NpyType type, uint8_t *data, uint64_t bytes) {
-  bool isFloat = type == NpyType::F32 || type == NpyType::F64;
-  memset(data, isFloat ? 0xff : 0xcd, bytes);
+  memset(data, isNpyFloat(type) ? 0xff : 0xcd, bytes);
 }
 
 Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,

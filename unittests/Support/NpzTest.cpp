@@ -17,6 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace attn;
@@ -89,7 +90,9 @@ TEST(Npz, RoundTrip) {
                        makeArray("c", NpyType::I64, {4}),
                        makeArray("d", NpyType::I32, {1, 2, 1, 2}),
                        makeArray("e", NpyType::Bool, {3}),
-                       makeArray("f", NpyType::U8, {0, 5})};
+                       makeArray("f", NpyType::U8, {0, 5}),
+                       makeArray("g", NpyType::F16, {3}),
+                       makeArray("h", NpyType::BF16, {2, 2})};
   std::string bytes = written(arrays);
   Expected<std::vector<NpyArray>> read = parseNpz(bytes, "f.npz");
   ASSERT_TRUE(bool(read)) << toString(read.takeError());
@@ -101,6 +104,44 @@ TEST(Npz, RoundTrip) {
     EXPECT_EQ((*read)[i].data, arrays[i].data);
   }
   EXPECT_EQ(bytes, written(arrays));
+}
+
+/// Numbers of each float type, rounded to nearest with ties to even.
+TEST(Npz, Numbers) {
+  struct {
+    NpyType type;
+    double value, stored;
+  } cases[] = {
+      {NpyType::F32, 0x1.000001p0, 1.0},
+      {NpyType::F32, 0x1.000003p0, 0x1.000004p0},
+      {NpyType::F64, 0.1, 0.1},
+      {NpyType::F16, 0x1.002p0, 1.0},
+      {NpyType::F16, 0x1.006p0, 0x1.008p0},
+      {NpyType::F16, 0x1.8p-25, 0x1p-24}, // Not normal.
+      {NpyType::F16, 65519.0, 65504.0},
+      {NpyType::F16, 65520.0, INFINITY},
+      {NpyType::BF16, 0x1.01p0, 1.0},
+      {NpyType::BF16, 0x1.03p0, 0x1.04p0},
+      {NpyType::BF16, -1e30, -0x1.94p99},
+      {NpyType::I32, -7.0, -7.0},
+      {NpyType::I64, 3.0, 3.0},
+      {NpyType::U8, 255.0, 255.0},
+      {NpyType::Bool, 1.0, 1.0},
+  };
+  for (auto [type, value, stored] : cases) {
+    NpyArray array = makeArray("x", type, {2});
+    setNpyNumber(array, 1, value);
+    EXPECT_EQ(npyNumber(array, 1), stored) << npyTypeName(type).str();
+  }
+  for (NpyType type : {NpyType::F16, NpyType::BF16}) {
+    NpyArray array = makeArray("x", type, {1});
+    setNpyNumber(array, 0, NAN);
+    EXPECT_TRUE(std::isnan(npyNumber(array, 0)));
+    setNpyNumber(array, 0, 1.0 + npyRoundoff(type));
+    EXPECT_EQ(npyNumber(array, 0), 1.0);
+    setNpyNumber(array, 0, 1.0 + 2 * npyRoundoff(type));
+    EXPECT_EQ(npyNumber(array, 0), 1.0 + 2 * npyRoundoff(type));
+  }
 }
 
 TEST(Npz, ReadsWhatNumPyWrote) {
@@ -197,12 +238,12 @@ TEST(Npz, SameNameTwice) {
 
 TEST(Npz, ArraysThatAreRefused) {
   EXPECT_THAT(
-      problems(archiveOf(padded("{'descr': '<f2', 'fortran_order': False, "
+      problems(archiveOf(padded("{'descr': '<f3', 'fortran_order': False, "
                                 "'shape': (1,)}"),
                          "ab")),
       ElementsAre("f.npz: array \"x\": expected an element type of <f4, <f8, "
-                  "<i4, <i8, |b1, |u1, got \"<f2\": convert it with numpy's "
-                  "astype"));
+                  "<i4, <i8, |b1, |u1, <f2, |V2, got \"<f3\": convert it with "
+                  "numpy's astype"));
   EXPECT_THAT(
       problems(archiveOf(padded("{'descr': '<f4', 'fortran_order': True, "
                                 "'shape': (1, 1), }"),

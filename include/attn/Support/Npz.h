@@ -22,12 +22,17 @@
 
 namespace attn {
 
-/// Element types: NumPy's <f4, <f8, <i4, <i8, |b1, |u1.
-enum class NpyType : uint8_t { F32, F64, I32, I64, Bool, U8 };
+/// Element types: NumPy's <f4, <f8, <i4, <i8, |b1, |u1, <f2, and |V2 for bf16,
+/// which NumPy itself does not have and the ml_dtypes package saves so.
+enum class NpyType : uint8_t { F32, F64, I32, I64, Bool, U8, F16, BF16 };
 
 /// `f32`, `i64`, ...
 llvm::StringRef npyTypeName(NpyType type);
 uint64_t npyTypeBytes(NpyType type);
+bool isNpyFloat(NpyType type);
+/// Half of the distance between 1 and the next number of a float type: the
+/// relative error of rounding to it.
+double npyRoundoff(NpyType type);
 
 /// One array: dense, C order, little-endian.
 struct NpyArray {
@@ -39,6 +44,12 @@ struct NpyArray {
 
   uint64_t numElements() const { return data.size() / npyTypeBytes(type); }
 };
+
+/// Element `i` of an array. An i64 beyond 2^53 is rounded.
+double npyNumber(const NpyArray &array, uint64_t i);
+/// Sets element `i`: a float type rounds to nearest, ties to even; an integer
+/// type cuts off.
+void setNpyNumber(NpyArray &array, uint64_t i, double value);
 
 /// Reads all arrays, in the archive's order. The error holds every problem.
 llvm::Expected<std::vector<NpyArray>> readNpz(llvm::StringRef path);
