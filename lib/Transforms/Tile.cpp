@@ -278,10 +278,11 @@ SmallVector<KeyLoop> AttentionTiler::planKeyLoops() {
     return {{"partial", begin, end, false, true}};
 
   // Full tiles start at or after `begin`; the head is empty if they start
-  // there.
+  // there. That the bounds are the same says nothing: a bound inside a tile cuts
+  // this tile.
   SmallVector<KeyLoop> loops;
   OpFoldResult fullBegin = begin;
-  if (!isEqualConstantIntOrValue(fullFirst, first)) {
+  if (!isEqualConstantIntOrValue(fullFirst, begin)) {
     OpFoldResult aligned = index.apply("full_first_tile", up, fullFirst);
     fullBegin =
         index.max("full_begin", {index.dim(0), index.dim(1)}, {begin, aligned});
