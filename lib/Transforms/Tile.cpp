@@ -278,8 +278,8 @@ SmallVector<KeyLoop> AttentionTiler::planKeyLoops() {
     return {{"partial", begin, end, false, true}};
 
   // Full tiles start at or after `begin`; the head is empty if they start
-  // there. That the bounds are the same says nothing: a bound inside a tile cuts
-  // this tile.
+  // there. That the bounds are the same says nothing: a bound inside a tile
+  // cuts this tile.
   SmallVector<KeyLoop> loops;
   OpFoldResult fullBegin = begin;
   if (!isEqualConstantIntOrValue(fullFirst, begin)) {

@@ -4,15 +4,16 @@
 // RUN: attn-run %s --random --dim b=2 --dim n=30 --dim m=300 --reference
 
 // Layout sbhd, the sequence in front of the batch: splitting and merging heads
-// are views, and no data are moved for the result.
+// are views, and no data are moved for the result. The sizes are declared in another
+// order than the one in which the arguments use them.
 
 // CHECK-LABEL: func.func @sbhd
 // CHECK-NOT: attn.call @generic_
 // CHECK: attn.call @attention_
 // CHECK-NOT: attn.call @generic_
 
-attn.dim @n range(1, 64)
 attn.dim @b range(1, 4)
+attn.dim @n range(1, 64)
 attn.dim @m range(1, 512)
 func.func @sbhd(%x: tensor<?x?x16xf32> {attn.name = "x", attn.dims = ["n", "b", ""]}, %y: tensor<?x?x8xf32> {attn.name = "y", attn.dims = ["m", "b", ""]}) -> (tensor<?x?x16xf32>, tensor<?x2x?xf32>, tensor<?x?x2x8xf32>) {
   %q = attn.split_heads %x heads(2) layout(sbhd) : tensor<?x?x16xf32> -> tensor<?x?x2x8xf32>

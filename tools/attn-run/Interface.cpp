@@ -14,6 +14,7 @@
 #include "attn/Support/Problems.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -179,6 +180,26 @@ static Expected<TensorInfo> tensorOf(mlir::Type type,
   return tensor;
 }
 
+/// The dims in the order in which the arguments use them, which is that of the
+/// compiled model: values of dims go from one to the other by number. Those
+/// that nothing uses come last.
+static std::vector<DimInfo> dimsOf(mlir::ModuleOp module,
+                                   mlir::func::FuncOp entry) {
+  SetVector<StringRef> names;
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+    if (auto used = entry.getArgAttrOfType<mlir::ArrayAttr>(i, "attn.dims"))
+      for (auto name : used.getAsRange<mlir::StringAttr>())
+        names.insert(name.getValue());
+  for (auto dim : module.getOps<DimOp>())
+    names.insert(dim.getSymName());
+  std::vector<DimInfo> dims;
+  for (StringRef name : names)
+    if (auto dim = module.lookupSymbol<DimOp>(name))
+      dims.push_back({name.str(), static_cast<int64_t>(dim.getMin()),
+                      static_cast<int64_t>(dim.getMax())});
+  return dims;
+}
+
 Expected<Interface> interfaceOfModule(mlir::ModuleOp module) {
   mlir::func::FuncOp entry;
   for (auto function : module.getOps<mlir::func::FuncOp>())
@@ -190,10 +211,7 @@ Expected<Interface> interfaceOfModule(mlir::ModuleOp module) {
                              "none");
   Interface interface;
   interface.name = entry.getName().str();
-  for (auto dim : module.getOps<DimOp>())
-    interface.dims.push_back({dim.getSymName().str(),
-                              static_cast<int64_t>(dim.getMin()),
-                              static_cast<int64_t>(dim.getMax())});
+  interface.dims = dimsOf(module, entry);
   for (auto [i, type] : enumerate(entry.getArgumentTypes())) {
     Expected<TensorInfo> tensor = tensorOf(type, entry.getArgAttrDict(i),
                                            "arg" + Twine(i), interface.dims);
