@@ -324,16 +324,10 @@ LogicalResult AttentionImport::run() {
                             node.tensor(key), factor, layout);
   noteScores(0, makeDatum(inner, sizes, scores));
   if (softcap > 0) {
-    Datum raw = makeDatum(inner, sizes, scores);
-    auto body = [&](OpBuilder &nested, Location at,
-                    ValueRange v) -> mlir::Value {
-      mlir::Value cap = constantLike(nested, at, v[0].getType(), softcap);
-      mlir::Value ratio = arith::DivFOp::create(nested, at, v[0], cap);
-      return arith::MulFOp::create(
-          nested, at, math::TanhOp::create(nested, at, ratio), cap);
-    };
-    FailureOr<Datum> capped = elementwise(node, raw, inner, body);
-    scores = node.tensor(*capped);
+    mlir::Type wide = inner == ElementType::Double ? builder.getF64Type()
+                                                   : builder.getF32Type();
+    scores = SoftcapOp::create(builder, loc, scores,
+                               constantLike(builder, loc, wide, softcap));
   }
   noteScores(1, makeDatum(inner, sizes, scores));
   if (failed(applyMasks()))
