@@ -14,6 +14,7 @@
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -198,6 +199,14 @@ llvm::Error ModuleEvaluator::checkMemory(Operation *op, Operands operands) {
 // Operations
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> reference::outerValues(Operation *op) {
+  if (op->getNumRegions() == 0 || op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+    return {};
+  llvm::SetVector<Value> values;
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values.takeVector();
+}
+
 llvm::Expected<Results>
 ModuleEvaluator::runBlock(Block &block, ArrayRef<TensorRef> arguments) {
   if (!block.getParent()->hasOneBlock())
@@ -220,6 +229,9 @@ ModuleEvaluator::runBlock(Block &block, ArrayRef<TensorRef> arguments) {
     SmallVector<TensorRef> operands;
     for (Value operand : op.getOperands())
       operands.push_back(values.lookup(operand));
+    // Outer values are kept to the end of the block.
+    for (Value value : outerValues(&op))
+      operands.push_back(values.lookup(value));
     for (Value operand : op.getOperands())
       if (--usesLeft[operand] == 0)
         values.erase(operand);

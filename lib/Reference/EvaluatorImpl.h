@@ -20,8 +20,13 @@
 namespace attn::reference {
 
 using Results = llvm::SmallVector<Tensor>;
-/// The operands of an operation, in its order.
+/// The operands of an operation, in its order, and behind them its outer
+/// values.
 using Operands = llvm::ArrayRef<TensorRef>;
+
+/// The values from outside that the body of an operation reads without naming
+/// them as operands, as linalg's bodies may.
+llvm::SmallVector<mlir::Value> outerValues(mlir::Operation *op);
 
 /// Results, an error, or nothing: not an operation of this family.
 using FamilyResult = std::optional<llvm::Expected<Results>>;

@@ -35,6 +35,13 @@ unsigned Formula::slotOf(Value value) {
   return entry->second;
 }
 
+void Formula::bind(Value value, TensorRef tensor) {
+  if (isa<ShapedType>(value.getType()))
+    tensors[value] = std::move(tensor);
+  else
+    values[slotOf(value)] = tensor->get(0);
+}
+
 /// The value of a scalar constant.
 static std::optional<Scalar> getConstant(Operation &op) {
   auto constant = dyn_cast<arith::ConstantOp>(op);
@@ -74,7 +81,7 @@ llvm::Error Formula::add(Operation &op) {
   Step step{&op, {}, 0, nullptr, nullptr};
   ValueRange operands = op.getOperands();
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    // Only captures and constants are tensors inside a region.
+    // Only constants and what comes from outside are tensors inside a region.
     step.tensor = tensors.lookup(extract.getTensor());
     operands = extract.getIndices();
   } else if (auto index = dyn_cast<linalg::IndexOp>(op)) {
@@ -94,19 +101,19 @@ llvm::Error Formula::add(Operation &op) {
 }
 
 llvm::Expected<Formula> Formula::build(Region &region,
-                                       ArrayRef<TensorRef> captures) {
+                                       ArrayRef<TensorRef> captures,
+                                       ArrayRef<Value> outer,
+                                       ArrayRef<TensorRef> outerTensors) {
   Formula formula;
   Block &block = region.front();
   for (BlockArgument argument : block.getArguments())
     formula.slotOf(argument);
   ArrayRef<BlockArgument> last =
       block.getArguments().take_back(captures.size());
-  for (auto [argument, capture] : llvm::zip(last, captures)) {
-    if (isa<ShapedType>(argument.getType()))
-      formula.tensors[argument] = capture;
-    else
-      formula.values[formula.slotOf(argument)] = capture->get(0);
-  }
+  for (auto [argument, capture] : llvm::zip(last, captures))
+    formula.bind(argument, capture);
+  for (auto [value, tensor] : llvm::zip(outer, outerTensors))
+    formula.bind(value, tensor);
   for (Operation &op : block.without_terminator())
     if (llvm::Error error = formula.add(op))
       return std::move(error);

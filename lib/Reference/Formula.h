@@ -26,7 +26,15 @@ public:
   /// Translates a region of one block. `captures` are the values of its last
   /// arguments; those before vary from element to element.
   static llvm::Expected<Formula> build(mlir::Region &region,
-                                       llvm::ArrayRef<TensorRef> captures);
+                                       llvm::ArrayRef<TensorRef> captures) {
+    return build(region, captures, {}, {});
+  }
+  /// The same of a region that is not isolated: `outer` are the values from
+  /// outside that it reads, `outerTensors` what they are.
+  static llvm::Expected<Formula> build(mlir::Region &region,
+                                       llvm::ArrayRef<TensorRef> captures,
+                                       llvm::ArrayRef<mlir::Value> outer,
+                                       llvm::ArrayRef<TensorRef> outerTensors);
 
   /// Runs the region: `leading` are the arguments that vary, the first
   /// yielded value is returned.
@@ -56,6 +64,8 @@ private:
 
   llvm::Error add(mlir::Operation &op);
   unsigned slotOf(mlir::Value value);
+  /// Gives a value that does not vary.
+  void bind(mlir::Value value, TensorRef tensor);
   Scalar extract(const Step &step, llvm::ArrayRef<Scalar> indices);
 
   llvm::DenseMap<mlir::Value, unsigned> slots;

@@ -38,12 +38,16 @@ static llvm::Expected<SmallVector<int64_t>> getLoops(linalg::LinalgOp op,
 
 static llvm::Expected<Results> evaluateStructured(linalg::LinalgOp op,
                                                   Operands operands) {
+  SmallVector<Value> outer = outerValues(op);
+  Operands outerTensors = operands.take_back(outer.size());
+  operands = operands.drop_back(outer.size());
+  llvm::Expected<Formula> body =
+      Formula::build(op->getRegion(0), {}, outer, outerTensors);
+  if (!body)
+    return body.takeError();
   llvm::Expected<SmallVector<int64_t>> loops = getLoops(op, operands);
   if (!loops)
     return loops.takeError();
-  llvm::Expected<Formula> body = Formula::build(op->getRegion(0), {});
-  if (!body)
-    return body.takeError();
 
   unsigned inputs = op.getNumDpsInputs();
   Results results;

@@ -241,6 +241,30 @@ TEST_F(Evaluator, upstreamOperations) {
   EXPECT_EQ(y.numbers, (std::vector<double>{4.5, 5.5, 0, 0}));
 }
 
+TEST_F(Evaluator, bodiesReadValuesFromOutside) {
+  Tensor y = run(R"mlir(
+    #id = affine_map<(i) -> (i)>
+    func.func @main(%x: tensor<3xf32>, %table: tensor<2xf32>) -> tensor<3xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %ten = arith.constant 10.0 : f32
+      %first = tensor.extract %table[%c0] : tensor<2xf32>
+      %e = tensor.empty() : tensor<3xf32>
+      %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+          ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %last = tensor.extract %table[%c1] : tensor<2xf32>
+        %0 = arith.mulf %a, %ten : f32
+        %1 = arith.addf %0, %first : f32
+        %2 = arith.addf %1, %last : f32
+        linalg.yield %2 : f32
+      } -> tensor<3xf32>
+      return %g : tensor<3xf32>
+    })mlir",
+                 {numbers({3}, {1, 2, 3}), numbers({2}, {0.25, 0.5})});
+  EXPECT_EQ(y.numbers, (std::vector<double>{10.75, 20.75, 30.75}));
+}
+
 TEST_F(Evaluator, integersWrapToTheirType) {
   Tensor y = run(R"mlir(
     func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
