@@ -219,7 +219,8 @@ bool RangeFinder::isTractable(ArrayRef<AffineExpr> constraints) const {
 }
 
 RangeFinder::Part RangeFinder::makePart(Conjunction constraints) const {
-  Part part{constraints, flatten(constraints)};
+  FlatLinearValueConstraints set = flatten(constraints);
+  Part part{std::move(constraints), std::move(set)};
   auto divisions = [&](AffineExpr atom) {
     return flatten(atom).getNumLocalVars();
   };
