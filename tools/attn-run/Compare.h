@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// |got - expected| <= tolerance + tolerance * |expected| for every element that
+// |got - expected| <= absolute + relative * |expected| for every element that
 // counts; NaN and infinities must be at the same places; integers are equal.
 //
 //===----------------------------------------------------------------------===//

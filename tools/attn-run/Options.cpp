@@ -14,6 +14,8 @@
 #include "attn/Support/Problems.h"
 #include "llvm/Support/CommandLine.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace attn::run {
@@ -46,9 +48,10 @@ struct Flags {
                              cl::desc("Value of a dim for --random; may be "
                                       "repeated"),
                              cl::cat(category)};
-  cl::opt<double> tolerance{
-      "tolerance", cl::init(2e-5),
-      cl::desc("T of |got - expected| <= T + T * |expected| (2e-5)"),
+  cl::opt<std::string> tolerance{
+      "tolerance", cl::value_desc("T or A,R"),
+      cl::desc("A and R of |got - expected| <= A + R * |expected|, or one "
+               "number for both (2e-5)"),
       cl::cat(category)};
   cl::opt<bool> reference{
       "reference",
@@ -91,6 +94,23 @@ static void checkDims(const cl::list<std::string> &texts, Options &options,
   }
 }
 
+static void checkTolerance(StringRef text, Options &options,
+                           Problems &problems) {
+  if (text.empty())
+    return;
+  auto [absolute, relative] = text.split(',');
+  if (!text.contains(','))
+    relative = absolute;
+  double a = NAN, r = NAN;
+  if (absolute.getAsDouble(a) || relative.getAsDouble(r) || !(a >= 0) ||
+      !(r >= 0))
+    problems.add("expected a --tolerance of one number of at least 0, or of an "
+                 "absolute and a relative one (as 2e-6,2e-5), got " +
+                 text);
+  else
+    options.tolerance = {a, r};
+}
+
 Expected<Options> parseCommandLine(int argc, char **argv) {
   cl::ResetCommandLineParser();
   Flags flags;
@@ -102,7 +122,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.cases.assign(flags.cases.begin(), flags.cases.end());
   options.random = flags.random;
   options.seed = flags.seed;
-  options.tolerance = flags.tolerance;
+  checkTolerance(flags.tolerance, options, problems);
   options.referenceOnly = flags.referenceOnly;
   options.reference = flags.reference || flags.referenceOnly;
   options.time = flags.time;
@@ -137,9 +157,6 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     problems.add("expected one run with --write (because it writes one case), "
                  "got " +
                  Twine(options.cases.size() + options.random));
-  if (!(options.tolerance >= 0))
-    problems.add("expected a --tolerance of at least 0, got " +
-                 std::to_string(options.tolerance));
   if (options.threads < 1 || options.threads > 1024)
     problems.add("expected --threads of 1 to 1024, got " +
                  Twine(options.threads));

@@ -9,6 +9,7 @@
 #ifndef ATTN_TOOLS_ATTN_RUN_OPTIONS_H
 #define ATTN_TOOLS_ATTN_RUN_OPTIONS_H
 
+#include "Compare.h"
 #include "attn/Pipelines/Driver.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -28,7 +29,7 @@ struct Options {
   bool random = false;
   uint64_t seed = 1;
   llvm::StringMap<int64_t> dims;
-  double tolerance = 2e-5;
+  Tolerance tolerance = {2e-5, 2e-5};
   bool reference = false, referenceOnly = false;
   bool time = false;
   int threads = 1;

@@ -143,9 +143,9 @@ Expected<std::unique_ptr<CompiledModel>> Tool::open(bool guard) {
 /// Compares one output, and prints a line about it.
 static bool report(const Twine &name, const NpyArray &output,
                    const NpyArray &expected,
-                   const std::optional<NpyArray> &compare, double tolerance) {
-  Comparison comparison =
-      compareArrays(output, expected, compare, {tolerance, tolerance});
+                   const std::optional<NpyArray> &compare,
+                   Tolerance tolerance) {
+  Comparison comparison = compareArrays(output, expected, compare, tolerance);
   outs() << "  " << describe(name.str(), comparison) << '\n';
   return comparison.wrong == 0;
 }

@@ -1,0 +1,29 @@
+// Fused: a bias for each head.
+//
+// The evaluator on independent data, then a kernel in f32 on the evaluator, at
+// sizes of several tiles.
+// RUN: attn-run %s --case %data/variants/bias-dense.npz --reference-only --tolerance=1e-12
+// RUN: sed -e 's/f64/f32/g' %s > %t.mlir
+// RUN: attn-run %t.mlir --case %data/variants/bias-dense.npz --random --seed 1 --dim batch=2 --dim queries=150 --dim keys=300 --reference --tolerance=2e-6,2e-5
+
+attn.dim @batch range(0, 64)
+attn.dim @queries range(0, 4096)
+attn.dim @keys range(0, 4096)
+
+func.func @main(
+    %q: tensor<?x3x?x4xf64> {attn.name = "q", attn.dims = ["batch", "", "queries", ""]},
+    %k: tensor<?x3x?x4xf64> {attn.name = "k", attn.dims = ["batch", "", "keys", ""]},
+    %v: tensor<?x3x?x4xf64> {attn.name = "v", attn.dims = ["batch", "", "keys", ""]},
+    %bias: tensor<1x3x?x?xf64> {attn.name = "bias", attn.dims = ["", "", "queries", "keys"]})
+    -> (tensor<?x3x?x4xf64> {attn.name = "o", attn.dims = ["batch", "", "queries", ""]}, tensor<?x3x?xf64> {attn.name = "lse", attn.dims = ["batch", "", "queries"]}) {
+  %scale = arith.constant 0.5 : f64
+  %o, %lse = attn.attention %q, %k, %v scale(%scale : f64) capture(%bias : tensor<1x3x?x?xf64>) layout(bhsd)
+  score {
+  ^bb0(%s: f64, %b: index, %h: index, %i: index, %j: index, %bias_in: tensor<1x3x?x?xf64>):
+    %zero = arith.constant 0 : index
+    %0 = tensor.extract %bias_in[%zero, %h, %i, %j] : tensor<1x3x?x?xf64>
+    %1 = arith.addf %s, %0 : f64
+    attn.yield %1 : f64
+  } : tensor<?x3x?x4xf64>, tensor<?x3x?x4xf64>, tensor<?x3x?x4xf64> -> tensor<?x3x?x4xf64>, tensor<?x3x?xf64>
+  return %o, %lse : tensor<?x3x?x4xf64>, tensor<?x3x?xf64>
+}

@@ -1,0 +1,24 @@
+// Scores of 1e4: the maximum of each row must be subtracted.
+//
+// The evaluator on independent data, then a kernel in f32 on the evaluator, at
+// sizes of several tiles.
+// RUN: attn-run %s --case %data/variants/sdpa-large-scores.npz --reference-only --tolerance=1e-12
+// RUN: sed -e 's/f64/f32/g' %s > %t.mlir
+// RUN: attn-run %t.mlir --case %data/variants/sdpa-large-scores.npz --random --seed 1 --dim batch=2 --dim queries=150 --dim keys=300 --reference --tolerance=2e-6,2e-5
+
+attn.dim @batch range(0, 64)
+attn.dim @queries range(0, 4096)
+attn.dim @keys range(0, 4096)
+
+func.func @main(
+    %q: tensor<?x1x?x16xf64> {attn.name = "q", attn.dims = ["batch", "", "queries", ""]},
+    %k: tensor<?x1x?x16xf64> {attn.name = "k", attn.dims = ["batch", "", "keys", ""]},
+    %v: tensor<?x1x?x16xf64> {attn.name = "v", attn.dims = ["batch", "", "keys", ""]})
+    -> (tensor<?x1x?x16xf64> {attn.name = "o", attn.dims = ["batch", "", "queries", ""]},
+        tensor<?x1x?xf64> {attn.name = "lse", attn.dims = ["batch", "", "queries"]}) {
+  %scale = arith.constant 1.0 : f64
+  %s0 = attn.scores %q, %k scale(%scale : f64) layout(bhsd) : tensor<?x1x?x16xf64>, tensor<?x1x?x16xf64> -> tensor<?x1x?x?xf64>
+  %p, %lse = attn.softmax %s0 : tensor<?x1x?x?xf64> -> tensor<?x1x?x?xf64>, tensor<?x1x?xf64>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<?x1x?x?xf64>, tensor<?x1x?x16xf64> -> tensor<?x1x?x16xf64>
+  return %o, %lse : tensor<?x1x?x16xf64>, tensor<?x1x?xf64>
+}

@@ -1,0 +1,19 @@
+// Aligned at the bottom right, the last query sees the last key.
+//
+// CASE: q, k, v = normal(1, 2, 4, 8), normal(1, 2, 9, 8), normal(1, 2, 9, 8)
+// CASE: i, j = positions(4, 9)
+// CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v, j <= i + 5))
+// RUN: %python %S/Inputs/case.py %s %t
+// RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
+
+func.func @main(
+    %q: tensor<1x2x4x8xf32> {attn.name = "q"},
+    %k: tensor<1x2x9x8xf32> {attn.name = "k"},
+    %v: tensor<1x2x9x8xf32> {attn.name = "v"})
+    -> (tensor<1x2x4x8xf32> {attn.name = "o"}) {
+  %s0 = attn.scores %q, %k layout(bhsd) : tensor<1x2x4x8xf32>, tensor<1x2x9x8xf32> -> tensor<1x2x4x9xf32>
+  %s1 = attn.mask %s0 by causal<bottom_right> : tensor<1x2x4x9xf32>
+  %p = attn.softmax %s1 : tensor<1x2x4x9xf32> -> tensor<1x2x4x9xf32>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<1x2x4x9xf32>, tensor<1x2x9x8xf32> -> tensor<1x2x4x8xf32>
+  return %o : tensor<1x2x4x8xf32>
+}

@@ -1,0 +1,20 @@
+// Aligned at the bottom right, the first N - M queries see no key, and are
+// zero.
+//
+// CASE: q, k, v = normal(1, 2, 5, 8), normal(1, 2, 2, 8), normal(1, 2, 2, 8)
+// CASE: i, j = positions(5, 2)
+// CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v, j <= i - 3))
+// RUN: %python %S/Inputs/case.py %s %t
+// RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
+
+func.func @main(
+    %q: tensor<1x2x5x8xf32> {attn.name = "q"},
+    %k: tensor<1x2x2x8xf32> {attn.name = "k"},
+    %v: tensor<1x2x2x8xf32> {attn.name = "v"})
+    -> (tensor<1x2x5x8xf32> {attn.name = "o"}) {
+  %s0 = attn.scores %q, %k layout(bhsd) : tensor<1x2x5x8xf32>, tensor<1x2x2x8xf32> -> tensor<1x2x5x2xf32>
+  %s1 = attn.mask %s0 by causal<bottom_right> : tensor<1x2x5x2xf32>
+  %p = attn.softmax %s1 : tensor<1x2x5x2xf32> -> tensor<1x2x5x2xf32>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<1x2x5x2xf32>, tensor<1x2x2x8xf32> -> tensor<1x2x5x8xf32>
+  return %o : tensor<1x2x5x8xf32>
+}

@@ -1,0 +1,18 @@
+// 48 query heads share 2 key heads, at one query: groups of 24 do not end
+// where vectors or tiles do.
+//
+// CASE: q, k, v = normal(1, 48, 1, 16), normal(1, 2, 37, 16), normal(1, 2, 37, 16)
+// CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v))
+// RUN: %python %S/Inputs/case.py %s %t
+// RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
+
+func.func @main(
+    %q: tensor<1x48x1x16xf32> {attn.name = "q"},
+    %k: tensor<1x2x37x16xf32> {attn.name = "k"},
+    %v: tensor<1x2x37x16xf32> {attn.name = "v"})
+    -> (tensor<1x48x1x16xf32> {attn.name = "o"}) {
+  %s0 = attn.scores %q, %k layout(bhsd) : tensor<1x48x1x16xf32>, tensor<1x2x37x16xf32> -> tensor<1x48x1x37xf32>
+  %p = attn.softmax %s0 : tensor<1x48x1x37xf32> -> tensor<1x48x1x37xf32>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<1x48x1x37xf32>, tensor<1x2x37x16xf32> -> tensor<1x48x1x16xf32>
+  return %o : tensor<1x48x1x16xf32>
+}

@@ -1,0 +1,17 @@
+// Image to text: 2304 queries over 77 keys, no mask.
+//
+// CASE: q, k, v = normal(1, 1, 2304, 64), normal(1, 1, 77, 64), normal(1, 1, 77, 64)
+// CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v))
+// RUN: %python %S/Inputs/case.py %s %t
+// RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
+
+func.func @main(
+    %q: tensor<1x1x2304x64xf32> {attn.name = "q"},
+    %k: tensor<1x1x77x64xf32> {attn.name = "k"},
+    %v: tensor<1x1x77x64xf32> {attn.name = "v"})
+    -> (tensor<1x1x2304x64xf32> {attn.name = "o"}) {
+  %s0 = attn.scores %q, %k layout(bhsd) : tensor<1x1x2304x64xf32>, tensor<1x1x77x64xf32> -> tensor<1x1x2304x77xf32>
+  %p = attn.softmax %s0 : tensor<1x1x2304x77xf32> -> tensor<1x1x2304x77xf32>
+  %o = attn.mix %p, %v layout(bhsd) : tensor<1x1x2304x77xf32>, tensor<1x1x77x64xf32> -> tensor<1x1x2304x64xf32>
+  return %o : tensor<1x1x2304x64xf32>
+}
