@@ -58,6 +58,8 @@ config.environment["LC_ALL"] = "C.UTF-8"
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+if os.environ.get("ATTN_LARGE_TESTS"):
+    config.available_features.add("large")
 if config.attn_sanitize:
     # ASAN_OPTIONS: see cmake/SanitizerOptions.cpp.
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
@@ -104,6 +106,8 @@ if machine == "x86_64":
         config.available_features.add("avx512f")
     if {"amx_tile", "amx_bf16"} <= set(flags):
         config.available_features.add("amx")
+if os.environ.get("ATTN_LARGE_TESTS"):
+    config.available_features.add("large")
 if config.attn_sanitize:
     config.available_features.add("asan")
 if glob.glob(

@@ -8,9 +8,10 @@
 #
 # Usage: utils/check-full.sh
 #
-# On top of utils/check.sh: all tests in a build with address and undefined-
-# behaviour sanitizers, the round trip of all IR that tests print, clang-format
-# and clang-tidy over all files. Says at the end which of them failed.
+# On top of utils/check.sh: sizes beyond 2^31, all tests in a build with address
+# and undefined-behaviour sanitizers, the round trip of all IR that tests print,
+# clang-format and clang-tidy over all files. Says at the end which of them
+# failed.
 #
 #===-----------------------------------------------------------------------===#
 
@@ -43,7 +44,7 @@ check_tidy() {
     xargs -n 1 -P "$(nproc)" clang-tidy-22 -p build/dev --quiet
 }
 
-run "release build and tests" utils/check.sh ci
+run "release build and tests" env ATTN_LARGE_TESTS=1 utils/check.sh ci
 run "sanitizer build and tests" utils/check.sh asan
 run "round trip of printed IR" env ATTN_VERIFY_ROUNDTRIP=1 ninja -C build/ci check-attn-lit
 run "clang-format" check_format

@@ -6,7 +6,8 @@
 // attn-generalize: what fusion had to leave alone still compiles. Products of
 // scores and of weights with values become contractions, masks and score rules
 // element-wise operations with broadcasts, all as linalg.generic; so do rotary
-// positions and merges, which stand beside attention.
+// positions and merges, which stand beside attention. Concatenation becomes
+// stores of slices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,13 +64,23 @@ private:
       return bool(softmax.getSinks());
     return isa<ScoresOp, AdditiveScoresOp, MixOp, MaskOp, RotaryOp,
                MergeAttentionOp>(op) ||
-           isScoreRule(op) || isNamedLinalg(op);
+           isScoreRule(op) || isNamedLinalg(op) || isa<tensor::ConcatOp>(op);
   }
 
   /// A fill stays: a kernel reads its initial value from it.
   static bool isNamedLinalg(Operation *op) {
     return isa<linalg::LinalgOp>(op) &&
            !isa<linalg::GenericOp, linalg::FillOp>(op);
+  }
+
+  /// Parts side by side are slices of one tensor.
+  static void placeParts(tensor::ConcatOp op) {
+    OpBuilder builder(op);
+    FailureOr<SmallVector<Value>> whole = op.decomposeOperation(builder);
+    if (failed(whole))
+      return;
+    op.getResult().replaceAllUsesWith(whole->front());
+    op.erase();
   }
 
   /// Element-wise operations that no kernel takes.
@@ -97,6 +108,7 @@ private:
         .Case([&](SoftmaxOp op) { generalizeSinks(op); })
         .Case([&](RotaryOp op) { generalizeRotary(op); })
         .Case([&](MergeAttentionOp op) { generalizeMerge(op); })
+        .Case([&](tensor::ConcatOp op) { placeParts(op); })
         .Default([&](Operation *op) {
           IRRewriter rewriter(op);
           // What has no generic form stays and is reported when its kernel is

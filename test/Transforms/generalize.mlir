@@ -84,6 +84,19 @@ func.func @named_linalg(%a: tensor<4x8xf32>, %b: tensor<8x5xf32>) -> tensor<4x5x
 
 // -----
 
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: (%[[A:.*]]: tensor<2x?x4xf32>, %[[B:.*]]: tensor<2x1x4xf32>)
+// CHECK: %[[N:.*]] = tensor.dim %[[A]],
+// CHECK: %[[FIRST:.*]] = tensor.insert_slice %[[A]] into %{{.*}}[0, 0, 0] [2, %{{.*}}, 4] [1, 1, 1]
+// CHECK: tensor.insert_slice %[[B]] into %[[FIRST]][0, %{{.*}}, 0] [2, 1, 4] [1, 1, 1]
+// CHECK-NOT: tensor.concat
+func.func @parts(%a: tensor<2x?x4xf32>, %b: tensor<2x1x4xf32>) -> tensor<2x?x4xf32> {
+  %0 = tensor.concat dim(1) %a, %b : (tensor<2x?x4xf32>, tensor<2x1x4xf32>) -> tensor<2x?x4xf32>
+  return %0 : tensor<2x?x4xf32>
+}
+
+// -----
+
 // What is fused is left alone.
 // CHECK-LABEL: func.func @fused
 // CHECK-NEXT: attn.attention

@@ -210,9 +210,9 @@ def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
     rest) so that grouped heads need no copy; masks and score rules become element-wise operations
     that read their operands by NumPy's rule of broadcasting. So do `attn.rotary`,
     `attn.merge_attention` and what sinks add to an `attn.softmax`. Named linalg operations
-    become `linalg.generic`. Slow, but the same values: the weights of a row that sees
-    nothing are zero, and a weight of zero hides a NaN in a value. Sums are of f32 where the
-    tensors are narrower.
+    become `linalg.generic`, and `tensor.concat` becomes stores of slices. Slow, but the same
+    values: the weights of a row that sees nothing are zero, and a weight of zero hides a NaN in
+    a value. Sums are of f32 where the tensors are narrower.
 
     Before:
     ```mlir

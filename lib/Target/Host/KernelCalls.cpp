@@ -152,11 +152,28 @@ Value DriverLowering::fillBuffer(Value memref, unsigned number,
     unsigned axis = rank - 1 - h; // Halide's dimension 0 is the innermost
     int32_t d = firstDim + h;
     auto dimAt = [&](int32_t part) { return field(dims, dimType, {d, part}); };
-    store(narrow(metadata.getSizes()[axis], type.getDimSize(axis)), dimAt(1));
+    Value size = metadata.getSizes()[axis];
+    store(narrow(size, type.getDimSize(axis)), dimAt(1));
     // The innermost stride is 1 and is not read from anywhere.
-    store(h == 0 ? constant(i32, 1)
-                 : narrow(metadata.getStrides()[axis], knownStrides[axis]),
-          dimAt(2));
+    if (h == 0) {
+      store(constant(i32, 1), dimAt(2));
+      continue;
+    }
+    // That of a single entry is never used, and may be anything.
+    Value stride = metadata.getStrides()[axis];
+    int64_t known = knownStrides[axis];
+    if (type.getDimSize(axis) == 1) {
+      stride = arith::ConstantIndexOp::create(builder, loc, 0);
+      known = 0;
+    } else if (type.isDynamicDim(axis) && ShapedType::isDynamic(known)) {
+      Value isSingle = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ule, size,
+          arith::ConstantIndexOp::create(builder, loc, 1));
+      stride = arith::SelectOp::create(
+          builder, loc, isSingle,
+          arith::ConstantIndexOp::create(builder, loc, 0), stride);
+    }
+    store(narrow(stride, known), dimAt(2));
   }
   return at({n});
 }

@@ -107,6 +107,21 @@ int main(void) {
          !memcmp(result + N * D, plain[1], sizeof plain[1]) &&
              memcmp(result, plain[0], sizeof plain[0]));
 
+  /* The stride of a single batch is never used, however large. */
+  const int64_t far[4] = {(int64_t)1 << 40, D, D, 1};
+  attention_inputs single = in;
+  single.batch = 1;
+  single.key.data = &k[0][0][0];
+  single.value.data = &v[0][0][0];
+  memcpy(single.query.stride, far, sizeof far);
+  memcpy(single.key.stride, far, sizeof far);
+  memcpy(single.value.stride, far, sizeof far);
+  memcpy(out.output.stride, far, sizeof far);
+  memset(result, 0, sizeof result);
+  status = attention_run(ctx, &single, &out, NULL, 0);
+  printf("single %d %d\n", status, !memcmp(result, plain[0], sizeof plain[0]));
+  memset(out.output.stride, 0, sizeof out.output.stride);
+
   in.key.stride[0] = -1;
   status = attention_run(ctx, &in, &out, NULL, 0);
   printf("%s: %s\n", attention_status_string(status),
