@@ -6,7 +6,7 @@
 // CASE: i, j = positions(9, 9)
 // CASE: bias = slopes[None, :, None, None] * (j - i)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v, j <= i, bias=bias))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -4,7 +4,7 @@
 // CASE: q, k, v = normal(1, 2, 5, 8), normal(1, 2, 2, 8), normal(1, 2, 2, 8)
 // CASE: i, j = positions(5, 2)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v, j <= i - 3))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -5,7 +5,7 @@
 // CASE:     q, k, v = normal(3, 2, 4, 8), normal(3, 2, m, 8), normal(3, 2, m, 8)
 // CASE:     mask = generator.random((3, 1, 1, m)) < 0.5
 // CASE:     case(q=q, k=k, v=v, mask=mask, out_o=attention(q, k, v, mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --case %t.1.npz --tolerance=2e-6,2e-5
 
 attn.dim @keys range(0, 4096)

@@ -6,7 +6,7 @@
 // CASE: mask = np.zeros((1, 1, 2, 3), bool)
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=np.zeros((1, 2, 2, 8)))
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=np.full((1, 2, 2, 8), np.nan))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz
 // RUN: not attn-run %s --case %t.1.npz | FileCheck %s
 // CHECK: 32 differ, the worst at (0, 0, 0, 0): expected nan, got 0

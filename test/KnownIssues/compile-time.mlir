@@ -3,7 +3,7 @@
 //
 // CASE: q, k, v = normal(1, 3, 577, 64), normal(1, 3, 197, 64), normal(1, 3, 197, 64)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: timeout 120 attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

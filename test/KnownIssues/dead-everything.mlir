@@ -4,7 +4,7 @@
 // CASE: q, k, v = normal(2, 2, 3, 8), normal(2, 2, 5, 8), normal(2, 2, 5, 8)
 // CASE: mask = np.zeros((2, 1, 3, 5), bool)
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=np.zeros((2, 2, 3, 8)), out_lse=np.full((2, 2, 3), -np.inf))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -7,7 +7,7 @@
 // CASE: s = scores_of(q, k)
 // CASE: p, lse = softmax(s, mask)
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=mix(p, v), out_p=p, out_lse=lse)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -6,7 +6,7 @@
 // CASE: i, j = positions(1, 700)
 // CASE: mask = (j >= 515) & (j <= 575)
 // CASE: case(q=q, k=k, v=v, mask=mask[None, None], out_o=attention(q, k, v, mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -8,7 +8,7 @@
 // CASE: v = normal(1, 1, 40, 8)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v, scale=1.0))
 // CASE: case(q=q, k=np.zeros_like(k), v=np.full_like(v, 1e-40), out_o=np.full((1, 1, 3, 8), 0.0))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --case %t.1.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -4,7 +4,7 @@
 // CASE: for b, n, m in (0, 3, 4), (2, 0, 4), (2, 3, 0), (0, 0, 0):
 // CASE:     q, k, v = normal(b, 2, n, 8), normal(b, 2, m, 8), normal(b, 2, m, 8)
 // CASE:     case(q=q, k=k, v=v, out_o=attention(q, k, v), out_lse=softmax(scores_of(q, k))[1])
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --case %t.1.npz --case %t.2.npz --case %t.3.npz --tolerance=2e-6,2e-5
 
 attn.dim @batch range(0, 64)

@@ -2,7 +2,7 @@
 //
 // CASE: q, k, v = normal(1, 64, 3, 16), normal(1, 4, 11, 16), normal(1, 4, 11, 16)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

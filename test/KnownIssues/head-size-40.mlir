@@ -2,7 +2,7 @@
 //
 // CASE: q, k, v = normal(1, 2, 19, 40), normal(1, 2, 37, 40), normal(1, 2, 37, 40)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

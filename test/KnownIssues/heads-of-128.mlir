@@ -3,7 +3,7 @@
 //
 // CASE: q, k, v = normal(1, 2, 33, 128), normal(1, 2, 300, 128), normal(1, 2, 300, 128)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 // RUN: attn-opt %s --emit=fused | FileCheck %s
 // CHECK-NOT: tensor<1x2x33x300xf32>

@@ -6,7 +6,7 @@
 // CASE: mask[..., :3, 2:4] = True
 // CASE: p, lse = softmax(scores_of(q, k), mask)
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=mix(p, v), out_p=p)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

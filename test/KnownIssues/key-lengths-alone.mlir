@@ -4,7 +4,7 @@
 // CASE: lengths = rows(13, 20, 37, 64, 65, 100, 125, 128)
 // CASE: i, j = positions(128, 128)
 // CASE: case(q=q, k=k, v=v, lengths=lengths, out_o=attention(q, k, v, j < lengths[:, None, None, None]))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

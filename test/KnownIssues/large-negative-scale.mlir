@@ -5,7 +5,7 @@
 // CASE: k[..., 0] = np.arange(64)[::-1] / 64
 // CASE: o = np.broadcast_to(v[:, :, 63:], v.shape)
 // CASE: case(q=q, k=k, v=v, out_o=o)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -7,7 +7,7 @@
 // CASE: i, j = positions(33, 33)
 // CASE: mask = (j <= i) & (padding[:, None, None, :] != 0)
 // CASE: case(q=q, k=k, v=v, padding=padding, out_o=attention(q, k, v, mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -8,7 +8,7 @@
 // CASE: bias[1, :, 3] = np.finfo(np.float32).min
 // CASE: s = (scores_of(q, k).astype(np.float32) + bias).astype(np.float64)
 // CASE: case(q=q, k=k, v=v, mask=bias, out_o=mix(softmax(s)[0], v))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -5,7 +5,7 @@
 // CASE:     q, k, v = normal(2, 2, 3, 8), normal(2, 2, m, 8), normal(2, 2, m, 8)
 // CASE:     mask = normal(1, 1, 1, m)
 // CASE:     case(q=q, k=k, v=v, mask=mask, out_o=attention(q, k, v, bias=mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --case %t.1.npz --case %t.2.npz --case %t.3.npz --case %t.4.npz --case %t.5.npz --tolerance=2e-6,2e-5
 
 attn.dim @keys range(0, 4096)

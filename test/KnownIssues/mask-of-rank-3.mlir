@@ -5,7 +5,7 @@
 // CASE: i, j = positions(5, 9)
 // CASE: mask = np.stack([j <= i, j >= i])
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=attention(q, k, v, mask[None]))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -6,7 +6,7 @@
 // CASE: i, j = positions(4, 6)
 // CASE: s = np.where(mask[None] & (j <= i), scores_of(q, k), -np.inf)
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=mix(softmax(s)[0], v), out_s=s)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

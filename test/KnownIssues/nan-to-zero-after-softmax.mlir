@@ -5,7 +5,7 @@
 // CASE: mask = np.tril(np.ones((2, 4, 8, 8), bool))
 // CASE: mask[:, :, 6] = False
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=attention(q, k, v, mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -2,7 +2,7 @@
 //
 // CASE: q, k, v = normal(1, 3, 64, 64), normal(1, 3, 64, 64), normal(1, 3, 64, 64)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v, scale=-0.5))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=5e-6,2e-5
 
 func.func @main(

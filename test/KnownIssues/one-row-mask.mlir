@@ -3,7 +3,7 @@
 // CASE: q, k, v = normal(2, 20, 20, 8), normal(2, 20, 10, 8), normal(2, 20, 10, 8)
 // CASE: mask = generator.random((2, 20, 1, 10)) < 0.6
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=attention(q, k, v, mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -4,7 +4,7 @@
 // CASE: q, k, v = normal(2, 2, 16, 8), normal(2, 2, 16, 8), normal(2, 2, 16, 8)
 // CASE: padding = np.array([[0, 0, 1, 0, 1, 1, 0, 1] * 2, [1, 0] * 8], np.int64)
 // CASE: case(q=q, k=k, v=v, padding=padding, out_o=attention(q, k, v, padding[:, None, None, :] != 0))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -5,7 +5,7 @@
 // CASE: past = rows(3, 0, -2)
 // CASE: i, j = positions(4, 7)
 // CASE: case(q=q, k=k, v=v, past=past, out_o=attention(q, k, v, j <= i + past[:, None, None, None]))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

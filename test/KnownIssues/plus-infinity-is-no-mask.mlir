@@ -8,7 +8,7 @@
 // CASE: o = attention(q, k, v, bias=np.where(np.isposinf(bias), 0, bias))
 // CASE: o[:, :, 1] = np.nan
 // CASE: case(q=q, k=k, v=v, mask=bias, out_o=o)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

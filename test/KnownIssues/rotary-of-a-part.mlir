@@ -7,7 +7,7 @@
 // CASE: y = rotate(x, cos, sin)
 // CASE: assert (y[..., 4:] == x[..., 4:]).all()
 // CASE: case(x=x, cos=cos, sin=sin, out_y=y)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=1e-6,1e-6
 
 func.func @main(

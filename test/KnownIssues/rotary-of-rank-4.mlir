@@ -5,7 +5,7 @@
 // CASE: angle = (np.arange(3)[:, None] * 10000.0 ** -(np.arange(4) / 4)[None, :])
 // CASE: cos, sin = np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 // CASE: case(x=x, cos=cos, sin=sin, out_y=rotate(x, cos, sin, 'interleaved'))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=1e-6,1e-6
 
 func.func @main(

@@ -10,7 +10,7 @@
 // CASE: y = rotate(x, cos, sin)
 // CASE: assert abs(y - rotate(x, cos[:, :2], sin[:, :2])).max() > 0.1
 // CASE: case(x=x, cos=cos, sin=sin, out_y=y)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=1e-6,1e-6
 
 func.func @main(

@@ -3,7 +3,7 @@
 //
 // CASE: q, k, v = normal(1, 2, 5, 16), normal(1, 2, 7, 16), normal(1, 2, 7, 16)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k, v, scale=0.5))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --keep=%t.model
 // RUN: attn-run %t.model.o --case %t.0.npz --tolerance=5e-6,2e-5
 

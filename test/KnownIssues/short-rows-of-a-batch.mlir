@@ -7,7 +7,7 @@
 // CASE: past = lengths - 8
 // CASE: mask = (j <= i + past[:, None, None, None]) & (j < lengths[:, None, None, None])
 // CASE: case(q=q, k=k, v=v, past=past, lengths=lengths, out_o=attention(q, k, v, mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

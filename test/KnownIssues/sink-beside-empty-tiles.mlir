@@ -7,7 +7,7 @@
 // CASE: i, j = positions(40, 200)
 // CASE: mask = (j <= 4 * i) & (j >= 4 * i - 2)
 // CASE: case(q=q, k=k, v=v, sink=sink, mask=mask[None, None], out_o=attention(q, k, v, mask, sinks=sink))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

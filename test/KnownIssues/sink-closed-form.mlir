@@ -7,7 +7,7 @@
 // CASE: m = np.minimum(np.arange(4) + 1, 9)[None, None, :, None]
 // CASE: o = np.broadcast_to(m / (m + np.exp(sink.astype(np.float64)[None, :, None, None])), (2, 6, 4, 8))
 // CASE: case(q=q, k=k, v=v, sink=sink, out_o=o)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

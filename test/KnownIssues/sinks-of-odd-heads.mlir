@@ -5,7 +5,7 @@
 // CASE: sink = normal(5)
 // CASE: p, lse = softmax(scores_of(q, k), sinks=sink)
 // CASE: case(q=q, k=k, v=v, sink=sink, out_o=mix(p, v), out_lse=lse)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -3,7 +3,7 @@
 // CASE: q, k, v = normal(1, 2, 64, 8), normal(1, 2, 50, 8), normal(1, 2, 50, 8)
 // CASE: mask = generator.random((1, 1, 64, 50)) < 0.7
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=attention(q, k, v, mask))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -5,7 +5,7 @@
 // CASE: for m in 1, 63, 64, 65, 127, 129:
 // CASE:     q, k, v = normal(1, 2, 9, 8), normal(1, 2, m, 8), normal(1, 2, m, 8)
 // CASE:     case(q=q, k=k, v=v, out_o=attention(q, k, v, softcap=5.0))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --case %t.1.npz --case %t.2.npz --case %t.3.npz --case %t.4.npz --case %t.5.npz --tolerance=2e-6,2e-5
 
 attn.dim @keys range(0, 4096)

@@ -8,7 +8,7 @@
 // CASE: s = 50.0 * np.tanh(scores_of(q, k, 1.0) / 50.0)
 // CASE: p, lse = softmax(s)
 // CASE: case(q=q, k=k, v=v, out_o=mix(p, v), out_lse=lse)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -5,7 +5,7 @@
 // CASE: mask = normal(1, 1, 1, 10)
 // CASE: o = np.broadcast_to(v[:, :, :1], (1, 20, 1, 64))
 // CASE: case(q=q, k=k, v=v, mask=mask, out_o=o)
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

@@ -3,7 +3,7 @@
 //
 // CASE: q, k, v = normal(1, 2, 1, 8), normal(1, 2, 21, 8), normal(1, 2, 21, 8)
 // CASE: case(q=q, k=k, v=v, out_o=attention(q, k[:, :, 17:], v[:, :, 17:]))
-// RUN: %python %S/Inputs/case.py %s %t
+// RUN: %python %S/../Inputs/case.py %s %t
 // RUN: attn-run %s --case %t.0.npz --tolerance=2e-6,2e-5
 
 func.func @main(

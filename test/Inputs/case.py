@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 
-test, prefix = sys.argv[1:]
+TEST, PREFIX = sys.argv[1:]
 generator = np.random.default_rng(7)
 
 
@@ -96,21 +96,20 @@ def rotate(x, cos, sin, form="half"):
     return result
 
 
-written = 0
+written = []
 
 
 def case(**arrays):
-    global written
     named = {}
     for name, value in arrays.items():
         name = "out." + name[4:] if name.startswith("out_") else "in." + name
         named[name] = np.asarray(value)
-    np.savez(f"{prefix}.{written}.npz", **named)
-    written += 1
+    np.savez(f"{PREFIX}.{len(written)}.npz", **named)
+    written.append(named)
 
 
-with open(test, encoding="utf-8") as file:
+with open(TEST, encoding="utf-8") as file:
     lines = [line.partition("// CASE: ")[2] for line in file if "// CASE: " in line]
 exec("".join(lines), globals())
 if not written:
-    sys.exit(f"{test}: expected lines `// CASE:` with a call of case, got none")
+    sys.exit(f"{TEST}: expected lines `// CASE:` with a call of case, got none")
