@@ -321,7 +321,11 @@ private:
       StringRef name = classes.info(op.getSource(), *dim).name;
       if (name.empty() || !type.isDynamicDim(*dim) || !symbols.lookup(name))
         continue;
-      OpBuilder builder(op);
+      // In front of the loops that ask for it, who need not ask each time.
+      Operation *place = op;
+      if (op->getParentWithTrait<OpTrait::IsIsolatedFromAbove>() == entry)
+        place = entry.getBody().findAncestorOpInRegion(*op);
+      OpBuilder builder(place);
       op.replaceAllUsesWith(
           DimSizeOp::create(builder, op.getLoc(), builder.getIndexType(), name)
               .getResult());

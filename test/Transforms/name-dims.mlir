@@ -95,6 +95,27 @@ func.func @through_views(%x: tensor<?x?x8xf32> {attn.dims = ["b", "s", ""]}) -> 
 
 // -----
 
+// A size that a body asks for is asked for in front of it, once.
+// CHECK-LABEL: func.func @in_a_body
+// CHECK: %[[S:.*]] = attn.dim_size @s
+// CHECK: linalg.generic
+// CHECK-NOT: tensor.dim
+// CHECK: arith.index_cast %[[S]] : index to i64
+attn.dim @s range(1, 8)
+func.func @in_a_body(%x: tensor<?xi64> {attn.dims = ["s"]}) -> tensor<?xi64> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%x : tensor<?xi64>) {
+  ^bb0(%e: i64):
+    %c0 = arith.constant 0 : index
+    %s = tensor.dim %x, %c0 : tensor<?xi64>
+    %n = arith.index_cast %s : index to i64
+    %r = arith.subi %n, %e : i64
+    linalg.yield %r : i64
+  } -> tensor<?xi64>
+  return %0 : tensor<?xi64>
+}
+
+// -----
+
 // Private functions and kernels are left alone.
 // CHECK-LABEL: func.func private @not_the_entry(%{{.*}}: tensor<?xf32>) -> tensor<?xf32>
 func.func private @not_the_entry(%x: tensor<?xf32>) -> tensor<?xf32> {

@@ -1,9 +1,12 @@
 // Rotary positions, half, of 4 of 10 channels, then causal attention.
 //
-// The evaluator on independent data: as written and fused.
+// The evaluator on independent data: as written, fused, and unfused as
+// generic operations.
 // RUN: attn-run %s --case %data/variants/rope-partial.npz --reference-only --tolerance=1e-12
 // RUN: attn-opt %s --pass-pipeline='builtin.module(attn-name-dims,func.func(attn-fuse-attention))' -o %t.fused.mlir
 // RUN: attn-run %t.fused.mlir --case %data/variants/rope-partial.npz --reference-only --tolerance=1e-12
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn-name-dims,func.func(attn-generalize))' -o %t.generic.mlir
+// RUN: attn-run %t.generic.mlir --case %data/variants/rope-partial.npz --reference-only --tolerance=1e-12
 // A kernel in f32 on the evaluator, at sizes of several tiles.
 // RUN: sed -e 's/f64/f32/g' %s > %t.mlir
 // RUN: attn-run %t.mlir --case %data/variants/rope-partial.npz --random --seed 1 --dim batch=1 --dim queries=150 --reference --tolerance=2e-6,2e-5
