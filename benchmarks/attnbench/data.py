@@ -1,0 +1,88 @@
+# ===- data.py - inputs and what is right ----------------------------- === #
+# Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# ===-----------------------------------------------------------------------=== #
+"""Inputs of a line, the same in each process, and the result in f64."""
+
+import numpy as np
+
+from .lines import alibi_slopes
+
+
+def inputs(line):
+    """Named arrays in the layout of the line, N(0, 1) in f32."""
+    generator = np.random.default_rng(1)
+
+    def normal(*shape):
+        return generator.standard_normal(shape, dtype=np.float32)
+
+    if line.kind == "linear":
+        return {
+            "x": normal(line.rows, line.inputs),
+            "w": normal(line.outputs, line.inputs) / np.float32(line.inputs**0.5),
+            "b": normal(line.outputs),
+        }
+
+    def tensor(length, heads):
+        shape = (heads, length) if line.layout == "bhsd" else (length, heads)
+        return normal(line.batch, *shape, line.size)
+
+    arrays = {
+        "q": tensor(line.queries, line.heads),
+        "k": tensor(line.keys, line.groups),
+        "v": tensor(line.keys, line.groups),
+    }
+    if line.key_lengths:
+        arrays["lengths"] = np.array(line.key_lengths, np.int64)
+    return arrays
+
+
+def visible(line):
+    """The mask as a matrix (batch or 1, queries, keys), or None."""
+    i = np.arange(line.queries)[:, None] + line.keys - line.queries
+    j = np.arange(line.keys)[None, :]
+    if line.key_lengths:
+        lengths = np.array(line.key_lengths)[:, None, None]
+        return np.broadcast_to(j < lengths, (line.batch, line.queries, line.keys))
+    if not line.causal:
+        return None
+    mask = j <= i
+    if line.window >= 0:
+        mask &= j >= i - line.window
+    return mask[None]
+
+
+def bias(line):
+    """Slopes times distances, or None."""
+    if not line.alibi:
+        return None
+    i = np.arange(line.queries)[:, None] + line.keys - line.queries
+    j = np.arange(line.keys)[None, :]
+    slopes = np.array(alibi_slopes(line.heads), np.float32)
+    return slopes[:, None, None] * (j - i).astype(np.float32)
+
+
+def expected(line, arrays):
+    """In f64, a head at a time."""
+    if line.kind == "linear":
+        x, w, b = (arrays[name].astype(np.float64) for name in "xwb")
+        return x @ w.T + b
+    q, k, v = (arrays[name] for name in "qkv")
+    if line.layout == "bshd":
+        q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+    mask, add = visible(line), bias(line)
+    result = np.empty(q.shape, np.float64)
+    share = line.heads // line.groups
+    for b in range(line.batch):
+        for h in range(line.heads):
+            s = q[b, h].astype(np.float64) @ k[b, h // share].T.astype(np.float64)
+            s *= line.size**-0.5
+            if add is not None:
+                s += add[h]
+            if mask is not None:
+                s[~mask[b if len(mask) > 1 else 0]] = -np.inf
+            s -= s.max(axis=1, keepdims=True)
+            np.exp(s, out=s)
+            s /= s.sum(axis=1, keepdims=True)
+            result[b, h] = s @ v[b, h // share]
+    return result if line.layout == "bhsd" else result.transpose(0, 2, 1, 3)

@@ -1,0 +1,162 @@
+# ===- measure.py - all sides of a line in turn ------------------------ === #
+# Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# ===-----------------------------------------------------------------------=== #
+"""Starts a process for each side and lets them run by turns."""
+
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from . import data, lines, ours
+
+# What a side may be away from f64, for inputs of N(0, 1).
+LIMIT = {"attention": 2e-6, "linear": 2e-4}
+
+
+def describe_machine(build):
+    """Name of the CPU, its vector width, and its ceilings for one thread."""
+    program = pathlib.Path(build) / "ceilings"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    source = pathlib.Path(__file__).with_name("ceilings.c")
+    subprocess.run(
+        ["clang-22", "-O3", "-march=native", source, "-o", program], check=True
+    )
+    machine = json.loads(subprocess.check_output(pinned([str(program)], 1)))
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        text = file.read()
+    names = [l.split(":", 1)[1].strip() for l in text.split("\n") if l.startswith("model name")]
+    flags = text.split("flags", 1)[-1].split("\n")[0].split()
+    machine["cpu"] = names[0] if names else platform.machine()
+    machine["features"] = [
+        flag
+        for flag in ("avx2", "fma", "avx512f", "avx512_bf16", "amx_bf16")
+        if flag in flags
+    ]
+    machine["target"] = "x86-64-v4" if "avx512f" in flags else "x86-64-v3"
+    return machine
+
+
+def pinned(command, threads):
+    cores = sorted(os.sched_getaffinity(0))[:threads]
+    return ["taskset", "-c", ",".join(map(str, cores)), *command]
+
+
+class Side:
+    """A worker process: ready when `answer` is there."""
+
+    def __init__(self, name, number, threads, folder):
+        worker = pathlib.Path(__file__).with_name("worker.py")
+        environment = dict(os.environ)
+        environment.update(
+            OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads)
+        )
+        for variable in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+            environment.pop(variable, None)
+        self.name = name
+        self.log = open(folder / f"{name}.log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            pinned([sys.executable, str(worker), name, str(number), str(threads), str(folder)], threads),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=environment,
+        )
+        reply = self.process.stdout.readline()
+        self.answer = json.loads(reply) if reply else {"ways": [], "extra": {}}
+        self.seconds = []
+
+    def best(self):
+        return min(self.answer["ways"], key=lambda way: way["ms"], default=None)
+
+    def run(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        self.seconds += json.loads(self.process.stdout.readline())
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.log.close()
+
+
+def measure_line(number, threads, options, machine, build):
+    line = lines.LINES[number]
+    with tempfile.TemporaryDirectory(dir=build) as name:
+        folder = pathlib.Path(name)
+        arrays = data.inputs(line)
+        np.save(folder / "expected.npy", data.expected(line, arrays))
+        target = options.target or machine["target"]
+        _, _, compile_seconds = ours.compile_model(
+            line, arrays, folder, options.attn_opt, target
+        )
+        sides = [Side(side, number, threads, folder) for side in ["ours", *options.peers]]
+        try:
+            ready = [side for side in sides if side.best()]
+            take_turns(ready, options.quick)
+        finally:
+            for side in sides:
+                side.stop()
+    return summarize(line, threads, sides, machine, compile_seconds, target)
+
+
+def take_turns(sides, quick):
+    """Rounds of about 50 ms for each side, until a time is reached."""
+    rounds = 5 if quick else 15
+    counts = {
+        side.name: max(1, min(200, round(50 / max(side.best()["ms"], 1e-3))))
+        for side in sides
+    }
+    for _ in range(rounds):
+        for side in sides:
+            side.run(counts[side.name])
+
+
+def summarize(line, threads, sides, machine, compile_seconds, target):
+    def entry(side):
+        way = side.best()
+        return {
+            "way": way["name"],
+            "min_ms": 1e3 * min(side.seconds),
+            "median_ms": 1e3 * statistics.median(side.seconds),
+            "error": way["error"],
+            "memory_kib": way["memory_kib"],
+        }
+
+    mine = next(side for side in sides if side.name == "ours")
+    if not mine.best():
+        raise RuntimeError(f"{line.name}: attn-opt's side did not start")
+    own = entry(mine)
+    peers = {s.name: entry(s) for s in sides if s.name != "ours" and s.best()}
+    best = min((peer["min_ms"] for peer in peers.values()), default=None)
+    seconds = own["min_ms"] / 1e3
+    return {
+        "name": line.name,
+        "threads": threads,
+        "ours_ms": own["min_ms"],
+        "ours_median_ms": own["median_ms"],
+        "peers": {name: peer["min_ms"] for name, peer in peers.items()},
+        "peer_details": peers,
+        "ratio": best / own["min_ms"] if best else None,
+        "target": line.must,
+        "stretch": line.stretch,
+        "gflops": line.flops() / seconds * 1e-9,
+        "gbytes": line.bytes() / seconds * 1e-9,
+        "of_peak": line.flops() / seconds * 1e-9 / (machine["gflops"] * threads),
+        "of_bandwidth": line.bytes() / seconds * 1e-9 / machine["gbytes"],
+        "is_decoding": line.is_decoding(),
+        "error": own["error"],
+        "exact": own["error"] <= LIMIT[line.kind],
+        "workspace": mine.answer["extra"].get("workspace", 0),
+        "memory_kib": own["memory_kib"],
+        "compile_s": compile_seconds,
+        "compiled_for": target,
+    }
