@@ -33,6 +33,7 @@ void attn::buildGraphToFused(OpPassManager &manager,
   fuse.failIfNotFused = options.failIfNotFused;
   manager.addNestedPass<func::FuncOp>(createAttnFuseAttentionPass(fuse));
   manager.addPass(createAttnFuseLinearPass());
+  manager.addNestedPass<func::FuncOp>(createAttnFoldHeadsPass());
   // Whatever is left of attention, and the transpositions of the step before.
   manager.addNestedPass<func::FuncOp>(createAttnGeneralizePass());
   manager.addPass(createAttnFormKernelsPass());

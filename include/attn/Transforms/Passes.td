@@ -203,6 +203,38 @@ def AttnFuseLinearPass : Pass<"attn-fuse-linear", "::mlir::ModuleOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def AttnFoldHeadsPass : Pass<"attn-fold-heads", "::mlir::func::FuncOp"> {
+  let summary = "make the query heads of a group rows of one head, where there are few queries";
+  let description = [{
+    With few queries, as in decoding, a tile of one head has mostly empty rows, and each query head
+    of a group reads that group's keys and values again. With N static and at most 16, H query heads
+    over G key heads become G heads of (H / G) * N queries: row r * N + i is query i of head r of the
+    group. Regions compute h and i from the row. In layout bhsd queries and results are reshaped, in
+    the others they are transposed too; keys and values stay what they are.
+
+    Before:
+    ```mlir
+    %o = attn.attention %q, %k, %v scale(%c : f32) layout(bhsd)
+        : tensor<?x32x1x128xf32>, tensor<?x8x?x128xf32>, tensor<?x8x?x128xf32> -> tensor<?x32x1x128xf32>
+    ```
+    After:
+    ```mlir
+    %parts = tensor.expand_shape %q [[0], [1, 2], [3], [4]] output_shape [%b, 8, 4, 1, 128] : ...
+    %rows = tensor.collapse_shape %parts [[0], [1], [2, 3], [4]] : tensor<?x8x4x1x128xf32> into tensor<?x8x4x128xf32>
+    %o = attn.attention %rows, %k, %v scale(%c : f32) layout(bhsd)
+        : tensor<?x8x4x128xf32>, tensor<?x8x?x128xf32>, tensor<?x8x?x128xf32> -> tensor<?x8x4x128xf32>
+    ```
+
+    - Requires: `attn-fuse-attention` has run.
+    - Guarantees: remark `heads-folded`.
+    - Rejects: nothing. Attention with sinks, with as many key heads as query heads, or with a
+      number of queries that is known at run time only stays as it is.
+    - Place: after `attn-fuse-linear`, before `attn-generalize`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
   let summary = "write what fusion left alone as linalg.generic";
   let description = [{
