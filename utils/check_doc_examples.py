@@ -35,7 +35,7 @@ DEFINITION = re.compile(r"^(%[^=]*?)\s*=", re.MULTILINE)
 OTHER_TYPE = re.compile(r"expects different type than prior uses: 'none' vs '(.*)'")
 # What holds symbols stands in the module and not in a function.
 SYMBOLS = re.compile(r"^(module|func\.func|attn\.(weight|dim|kernel))\b", re.MULTILINE)
-PASS = re.compile(r"`(attn-[a-z-]+)(?:\{([^}`]*)\})?`")
+PASS = re.compile(r"`((?:convert-)?attn-[a-z-]+)(?:\{([^}`]*)\})?`")
 SPLIT = "\n// -----\n"
 
 
@@ -80,7 +80,7 @@ class Checker:
         self.count = 0
         help_text = self.run(["--help"], "").stdout
         self.known = {"attn-opt", "attn-run", "attn-lsp-server"}
-        self.known.update(re.findall(r"^ +--(attn-[a-z-]+)", help_text, re.MULTILINE))
+        self.known.update(re.findall(r"^ +--((?:convert-)?attn-[a-z-]+)", help_text, re.MULTILINE))
 
     def run(self, arguments, text):
         command = [self.attn_opt, "--allow-unregistered-dialect", *arguments]

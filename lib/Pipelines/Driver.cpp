@@ -88,6 +88,7 @@ LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
     FusedToTiledOptions stage;
     for (const std::string &target : options.targets)
       stage.targets.push_back(target);
+    stage.loops = options.loops;
     buildFusedToTiled(manager, stage);
   });
 }

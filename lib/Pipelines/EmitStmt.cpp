@@ -23,6 +23,11 @@ static LogicalResult emitVariant(ModuleOp variant, const TargetInfo &target,
     return failure();
   for (auto kernel : variant.getOps<KernelOp>()) {
     std::string symbol = getKernelSymbol(kernel, target);
+    if (kernel.isLoopKernel()) {
+      os << "// ---- " << symbol << " (" << target.name
+         << "): plain loops, see --emit=host\n\n";
+      continue;
+    }
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, symbol + ".stmt");
     llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text =

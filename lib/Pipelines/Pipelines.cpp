@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Conversion/Passes.h"
 #include "attn/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -50,12 +51,15 @@ void attn::buildFusedToTiled(OpPassManager &manager,
   manager.addPass(createAttnSelectTargetsPass(select));
   manager.addPass(createAttnTilePass());
   // Schedules follow the tiles that are there.
-  manager.addPass(createAttnSchedulePass());
+  AttnSchedulePassOptions schedule;
+  schedule.loops = options.loops;
+  manager.addPass(createAttnSchedulePass(schedule));
   manager.addPass(createAttnVerifyTiledPass());
 }
 
 void attn::registerPipelines() {
   registerAttnPasses();
+  registerAttnConversionPasses();
   PassPipelineRegistration<GraphToFusedOptions>(
       "attn-graph-to-fused",
       "from graph-level operations to kernels, each one fused operation",

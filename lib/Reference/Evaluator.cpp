@@ -43,7 +43,7 @@ private:
   llvm::Expected<Results> runCall(Operation *op, FlatSymbolRefAttr callee,
                                   Operands operands);
   llvm::Expected<Tensor> readDim(DimSizeOp op);
-  llvm::Error checkIds(CheckIdsOp op, const Tensor &ids);
+  llvm::Error checkIds(CheckIdsOp op, Operands operands);
 
   ModuleOp module;
   const EvaluatorOptions &options;
@@ -264,13 +264,14 @@ llvm::Expected<Tensor> ModuleEvaluator::readDim(DimSizeOp op) {
                            op.getDim());
 }
 
-llvm::Error ModuleEvaluator::checkIds(CheckIdsOp op, const Tensor &ids) {
-  for (auto [index, id] : llvm::enumerate(ids.integers))
-    if (id < 0 || id >= int64_t(op.getLimit()))
-      return makeError(op, "expected 0 <= id < " + llvm::Twine(op.getLimit()) +
-                               " in " + op.getName() + ", got " +
-                               llvm::Twine(id) + " at element " +
-                               llvm::Twine(index));
+llvm::Error ModuleEvaluator::checkIds(CheckIdsOp op, Operands operands) {
+  int64_t limit =
+      op.getBound() ? operands[1]->integer({}) : int64_t(*op.getLimit());
+  for (auto [index, id] : llvm::enumerate(operands[0]->integers))
+    if (id < 0 || id >= limit)
+      return makeError(op, "expected 0 <= id < " + llvm::Twine(limit) + " in " +
+                               op.getName() + ", got " + llvm::Twine(id) +
+                               " at element " + llvm::Twine(index));
   return llvm::Error::success();
 }
 
@@ -297,7 +298,7 @@ llvm::Expected<Results> ModuleEvaluator::runOp(Operation *op,
   if (auto size = dyn_cast<DimSizeOp>(op))
     return oneResult(readDim(size));
   if (auto check = dyn_cast<CheckIdsOp>(op)) {
-    if (llvm::Error error = checkIds(check, *operands[0]))
+    if (llvm::Error error = checkIds(check, operands))
       return std::move(error);
     return Results();
   }

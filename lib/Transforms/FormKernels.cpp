@@ -334,13 +334,8 @@ private:
       int64_t rows = embedding.getTable().getType().getDimSize(0);
       if (!checked.insert({ids, rows}).second)
         continue;
-      StringRef name = "ids";
-      if (auto arg = dyn_cast<BlockArgument>(ids))
-        if (auto func = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()))
-          if (auto given = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(),
-                                                             "attn.name"))
-            name = given;
-      CheckIdsOp::create(host, op->getLoc(), ids, rows, name);
+      CheckIdsOp::create(host, op->getLoc(), ids, host.getIndexAttr(rows),
+                         argumentName(ids, "ids"));
     }
   }
 

@@ -6,8 +6,8 @@
 // attn-generalize: what fusion had to leave alone still compiles. Products of
 // scores and of weights with values become contractions, masks and score rules
 // element-wise operations with broadcasts, all as linalg.generic; so do rotary
-// positions and merges, which stand beside attention. Concatenation becomes
-// stores of slices.
+// positions, merges and the stores of a cache, which stand beside attention.
+// Concatenation becomes stores of slices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,8 +63,8 @@ private:
     if (auto softmax = dyn_cast<SoftmaxOp>(op))
       return bool(softmax.getSinks());
     return isa<ScoresOp, AdditiveScoresOp, MixOp, MaskOp, RotaryOp,
-               MergeAttentionOp>(op) ||
-           isScoreRule(op) || isNamedLinalg(op) || isa<tensor::ConcatOp>(op);
+               MergeAttentionOp, CacheAppendOp, tensor::ConcatOp>(op) ||
+           isScoreRule(op) || isNamedLinalg(op);
   }
 
   /// A fill stays: a kernel reads its initial value from it.
@@ -108,6 +108,7 @@ private:
         .Case([&](SoftmaxOp op) { generalizeSinks(op); })
         .Case([&](RotaryOp op) { generalizeRotary(op); })
         .Case([&](MergeAttentionOp op) { generalizeMerge(op); })
+        .Case([&](CacheAppendOp op) { generalizeCacheAppend(op); })
         .Case([&](tensor::ConcatOp op) { placeParts(op); })
         .Default([&](Operation *op) {
           IRRewriter rewriter(op);

@@ -25,8 +25,17 @@ void generalizeScoreRule(mlir::Operation *op, const BroadcastDims &broadcasts);
 /// A softmax with sinks: one without, and a correction.
 void generalizeSinks(SoftmaxOp op);
 
+/// Positions, if they are given, are checked before.
 void generalizeRotary(RotaryOp op);
 void generalizeMerge(MergeAttentionOp op);
+
+/// New rows of a cache, slice by slice, after a check of their places.
+void generalizeCacheAppend(CacheAppendOp op);
+
+/// An attn.check_ids, unless there is one already: operations are generalized
+/// in their order. `name` is for ids that are no argument.
+void checkIdsOnce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ids,
+                  mlir::OpFoldResult limit, llvm::StringRef name);
 
 /// An element-wise linalg.generic of the shape of `like`: `body` gets the
 /// indices, and the elements of `inputs` by their maps.

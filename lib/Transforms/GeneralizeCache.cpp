@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GeneralizeAttention.h"
+#include "HostSizes.h"
 #include "Scalarize.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -248,7 +249,7 @@ private:
     Value first = inBatch(op.getPositions(), batch);
     Value row = extract(op.getPositions(), {first, position});
     row = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row);
-    // Checked before, where a caller gives positions; never read outside.
+    // Checked before; never read outside.
     Value rows = size(op.getCos(), 0);
     Value last = arith::SubIOp::create(builder, loc, rows, at.index(1));
     row = arith::MinSIOp::create(builder, loc, row, last);
@@ -287,6 +288,9 @@ private:
 
 void attn::generalizeRotary(RotaryOp op) {
   OpBuilder builder(op);
+  if (op.getPositions())
+    checkIdsOnce(builder, op.getLoc(), op.getPositions(),
+                 hostSize(builder, op.getLoc(), op.getCos(), 0), "positions");
   Value turned = mapElements(
       builder, op.getLoc(), op.getInput(), elementOf(op.getInput()),
       ValueRange(), {}, [&](OpBuilder &inner, ValueRange indices, ValueRange) {

@@ -30,6 +30,15 @@ static StringRef dimName(BlockArgument arg, unsigned dim) {
   return cast<StringAttr>(names[dim]).getValue();
 }
 
+StringRef attn::argumentName(Value value, StringRef otherwise) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+      if (auto name = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                        "attn.name"))
+        return name;
+  return otherwise;
+}
+
 /// Product of two sizes.
 static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult a,
                              OpFoldResult b) {

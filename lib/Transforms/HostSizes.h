@@ -20,6 +20,9 @@ mlir::OpFoldResult hostSize(mlir::OpBuilder &builder, mlir::Location loc,
 llvm::SmallVector<mlir::OpFoldResult>
 hostSizes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
 
+/// What messages call a value: its attn.name if it is an argument of the entry.
+llvm::StringRef argumentName(mlir::Value value, llvm::StringRef otherwise);
+
 } // namespace attn
 
 #endif // ATTN_LIB_TRANSFORMS_HOSTSIZES_H

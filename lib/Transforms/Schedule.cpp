@@ -45,7 +45,8 @@ namespace {
 
 /// Schedules the kernels of one module, which holds all that they refer to.
 struct Scheduler {
-  Scheduler(ModuleOp module) : module(module), symbols(module) {}
+  Scheduler(ModuleOp module, bool loops)
+      : module(module), loops(loops), symbols(module) {}
 
   LogicalResult run();
 
@@ -64,6 +65,8 @@ private:
                       RankedTensorType packedType);
 
   ModuleOp module;
+  /// Whether all kernels become plain loops.
+  bool loops;
   SymbolTable symbols;
   /// Packed forms that exist, by weight and panel, and kernels, by types.
   llvm::MapVector<std::pair<Attribute, Type>, FlatSymbolRefAttr> packedWeights;
@@ -72,11 +75,22 @@ private:
 
 } // namespace
 
+static void scheduleLoops(KernelOp kernel, StringRef reason) {
+  kernel.setScheduleAttr(LoopsScheduleAttr::get(kernel.getContext()));
+  remark::passed(kernel.getLoc(), remark::RemarkOpts::name("LoopsScheduled")
+                                      .category(DEBUG_TYPE)
+                                      .function(kernel.getName()))
+      << remark::reason("{0}", reason.str());
+}
+
 LogicalResult Scheduler::run() {
   bool ok = true;
-  for (KernelOp kernel : llvm::to_vector(module.getOps<KernelOp>()))
-    if (!kernel.getScheduleAttr() && failed(schedule(kernel)))
+  for (KernelOp kernel : llvm::to_vector(module.getOps<KernelOp>())) {
+    if (loops)
+      scheduleLoops(kernel, "it was asked for");
+    else if (!kernel.getScheduleAttr() && failed(schedule(kernel)))
       ok = false;
+  }
   return success(ok);
 }
 
@@ -90,6 +104,11 @@ LogicalResult Scheduler::schedule(KernelOp kernel) {
     return attention.emitOpError("expected tiled loops in a kernel that is "
                                  "scheduled, got an operation of "
                                  "the fused level: run attn-tile");
+  if (kernel.hasDoubles()) {
+    scheduleLoops(kernel, "Halide kernels compute in f32, and this one has "
+                          "tensors of f64");
+    return success();
+  }
   if (auto linear = findIn<FusedLinearOp>(kernel)) {
     FailureOr<LinearScheduleAttr> schedule =
         scheduleLinear(kernel, linear, **target);
@@ -257,7 +276,7 @@ struct AttnSchedulePass final
     bool ok = true;
     // Each module that holds kernels has its own weights and calls.
     getOperation()->walk([&](ModuleOp module) {
-      if (failed(Scheduler(module).run()))
+      if (failed(Scheduler(module, loops).run()))
         ok = false;
     });
     if (!ok)

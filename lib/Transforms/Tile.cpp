@@ -83,8 +83,9 @@ struct KeyLoop {
 /// Tiles one attn.attention. Preconditions are checked by `check`.
 struct AttentionTiler {
   AttentionTiler(AttentionOp op, AttentionTiles tiles)
-      : op(op), tiles(tiles), layout(op.getLayout()), builder(op),
-        index(builder, op.getLoc(), op->getBlock()) {}
+      : op(op), tiles(tiles), layout(op.getLayout()),
+        compute(getComputeType(op.getQuery().getType().getElementType())),
+        builder(op), index(builder, op.getLoc(), op->getBlock()) {}
 
   void run();
 
@@ -111,6 +112,8 @@ private:
   AttentionOp op;
   AttentionTiles tiles;
   HeadSplit layout;
+  /// What tiles hold.
+  FloatType compute;
   OpBuilder builder;
   IndexBuilder index;
 
@@ -123,8 +126,8 @@ private:
 
 } // namespace
 
-/// log2(e) as the nearest f32: exponentials are taken to base 2.
-static constexpr float log2e = 1.44269504f;
+/// Exponentials are taken to base 2.
+static constexpr double log2e = 1.4426950408889634;
 
 /// Names of block arguments.
 static constexpr StringLiteral forallNames[] = {"b", "h", "it", "out",
@@ -213,7 +216,7 @@ void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
         staticRows, op.getLse().getType().getElementType()));
   auto finish = TileFinishOp::create(
       builder, index.named("o"), resultTypes, state.accumulator, state.sum,
-      state.maximum, index.value(rows), builder.getF32FloatAttr(log2e));
+      state.maximum, index.value(rows), builder.getFloatAttr(compute, log2e));
 
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   auto channels = builder.getIndexAttr(valueSize);
@@ -322,11 +325,11 @@ State AttentionTiler::buildKeyLoop(const KeyLoop &loop, State state) {
 State AttentionTiler::buildKeyTile(Value key0, OpFoldResult tileRows,
                                    bool masked, State state) {
   SmallVector<Value> position{batch, head, query0, key0};
-  auto scale = builder.getF32FloatAttr(log2e);
+  auto scale = builder.getFloatAttr(compute, log2e);
 
   Value key = loadTile("k", op.getKey(), keyHead, key0, tileRows, tiles.keys);
-  auto scoresType = TileType::get(
-      builder.getContext(), {tiles.queries, tiles.keys}, builder.getF32Type());
+  auto scoresType =
+      TileType::get(builder.getContext(), {tiles.queries, tiles.keys}, compute);
   bool combines = !op.getCombine().empty();
   Region combine;
   SmallVector<Value> captures = cloneRegion(op.getCombine(), combine);
@@ -389,9 +392,9 @@ Value AttentionTiler::loadTile(StringRef name, Value tensor, Value tensorHead,
                                Value row, OpFoldResult validRows,
                                int64_t tileRows) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  auto tileType = TileType::get(builder.getContext(),
-                                {tileRows, type.getDimSize(layout.channel)},
-                                type.getElementType());
+  auto tileType =
+      TileType::get(builder.getContext(),
+                    {tileRows, type.getDimSize(layout.channel)}, compute);
   return TileLoadOp::create(
       builder, index.named(name), tileType, tensor,
       layout.order<Value>(batch, row, tensorHead, index.value(0)),
@@ -401,10 +404,9 @@ Value AttentionTiler::loadTile(StringRef name, Value tensor, Value tensorHead,
 
 Value AttentionTiler::fillTile(StringRef name, ArrayRef<int64_t> shape,
                                float value) {
-  return TileFillOp::create(
-      builder, index.named(name),
-      TileType::get(builder.getContext(), shape, builder.getF32Type()),
-      builder.getF32FloatAttr(value));
+  return TileFillOp::create(builder, index.named(name),
+                            TileType::get(builder.getContext(), shape, compute),
+                            builder.getF32FloatAttr(value));
 }
 
 Value AttentionTiler::buildSink() {
@@ -415,15 +417,14 @@ Value AttentionTiler::buildSink() {
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&sink.getBody());
   Location loc = op.getLoc();
-  body->addArgument(builder.getF32Type(), loc);
+  body->addArgument(compute, loc);
   for (unsigned n = 0; n < 4; ++n)
     body->addArgument(builder.getIndexType(), loc);
   Value sinks = body->addArgument(op.getSinks().getType(), loc);
   Value element = tensor::ExtractOp::create(builder, loc, sinks,
                                             ValueRange(body->getArgument(2)));
   YieldOp::create(builder, loc,
-                  convertScalarToDtype(builder, loc, element,
-                                       builder.getF32Type(),
+                  convertScalarToDtype(builder, loc, element, compute,
                                        /*isUnsignedCast=*/false));
   return sink;
 }
@@ -480,13 +481,13 @@ Value AttentionTiler::materialize(Value inRegion, IRMapping &mapping) {
 //===----------------------------------------------------------------------===//
 
 /// Verifies that
-///   - the tensors are of f32, which is what tiles hold,
+///   - the tensors are of f32 or f64, which is what tiles hold,
 ///   - `key_ranges` belongs to a mask and has a symbol for each of its leaves.
 static LogicalResult check(AttentionOp op) {
   Type element = op.getQuery().getType().getElementType();
-  if (!element.isF32())
-    return op.emitOpError() << "expected tensors of f32 (because that is what "
-                               "attention is compiled for), got "
+  if (!element.isF32() && !element.isF64())
+    return op.emitOpError() << "expected tensors of f32 or f64 (because "
+                               "attention is compiled for those), got "
                             << element;
   if (KeyRangesAttr ranges = op.getKeyRangesAttr()) {
     if (op.getMask().empty()) {

@@ -54,7 +54,8 @@ private:
   /// Verifies that a kernel
   /// - is made for a known target,
   /// - holds no attention that is not tiled, and
-  /// - has a schedule of its kind, which fits its tiles and panels.
+  /// - has a schedule of its kind and of its element type, which fits its
+  ///   tiles and panels.
   void verify(KernelOp kernel) {
     if (failed(getTargetOf(kernel)))
       ok = false;
@@ -74,6 +75,14 @@ private:
       return reject(kernel.emitOpError(
           "expected a schedule (because code generation chooses nothing), got "
           "none: run attn-schedule"));
+    if (kernel.isLoopKernel())
+      return;
+    if (kernel.hasDoubles())
+      return reject(kernel.emitOpError()
+                    << "expected #attn.loops_schedule (because the kernel has "
+                       "tensors of f64, and Halide kernels compute in f32), "
+                       "got "
+                    << schedule);
     StringRef expected = linear  ? "#attn.linear_schedule"
                          : tiled ? "#attn.flash_schedule"
                                  : "#attn.rowwise_schedule";

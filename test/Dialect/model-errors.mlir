@@ -120,6 +120,22 @@ func.func @check_ids_c2(%ids: tensor<?xf32>) {
 
 // -----
 
+func.func @check_ids_c3_both(%ids: tensor<?xi64>, %n: index) {
+  // expected-error @+1 {{expected one limit, a number or a value, got both}}
+  "attn.check_ids"(%ids, %n) <{limit = 3 : i64, name = "ids"}> : (tensor<?xi64>, index) -> ()
+  return
+}
+
+// -----
+
+func.func @check_ids_c3_none(%ids: tensor<?xi64>) {
+  // expected-error @+1 {{expected one limit, a number or a value, got none}}
+  attn.check_ids %ids below() name("ids") : tensor<?xi64>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expected a body (because a kernel is never external), got none}}
 attn.kernel private @kernel_c1(tensor<2xf32>) -> tensor<2xf32>
 

@@ -30,12 +30,14 @@ attn.weight @raw bytes<"model.onnx", offset = 1024> : tensor<3xi64>
 // CHECK-SAME: tensor<?x?xi64> {attn.dims = ["batch", "sequence"], attn.name = "input_ids"}
 // CHECK-SAME: -> (tensor<?x384xf32> {attn.dims = ["batch", ""], attn.name = "embedding"})
 // CHECK: attn.check_ids %arg0 below(30522) name("input_ids") : tensor<?x?xi64>
-// CHECK: attn.dim_size @sequence
+// CHECK: %[[N:.*]] = attn.dim_size @sequence
+// CHECK: attn.check_ids %arg0 below(%[[N]]) name("positions")
 // CHECK: attn.weight_ref @panels : tensor<32x384x24xf32>
 func.func @interface(%ids: tensor<?x?xi64> {attn.name = "input_ids", attn.dims = ["batch", "sequence"]}, %y: tensor<?x384xf32>)
     -> (tensor<?x384xf32> {attn.name = "embedding", attn.dims = ["batch", ""]}) {
   attn.check_ids %ids below(30522) name("input_ids") : tensor<?x?xi64>
   %0 = attn.dim_size @sequence
+  attn.check_ids %ids below(%0) name("positions") : tensor<?x?xi64>
   %1 = attn.weight_ref @panels : tensor<32x384x24xf32>
   return %y : tensor<?x384xf32>
 }
@@ -56,6 +58,13 @@ attn.kernel private @split_0(%x: tensor<?xf32>, %n: index, %c: f32) -> (tensor<?
     attributes {schedule = #attn.rowwise_schedule<vector = 8, rows = 4>} {
   %y = attn.relu %x : tensor<?xf32>
   attn.yield %x, %y : tensor<?xf32>, tensor<?xf32>
+}
+
+// CHECK-LABEL: attn.kernel @loops_0(
+// CHECK-SAME: attributes {schedule = #attn.loops_schedule}
+attn.kernel @loops_0(%x: tensor<?xf64>) -> tensor<?xf64> attributes {schedule = #attn.loops_schedule} {
+  %y = attn.relu %x : tensor<?xf64>
+  attn.yield %y : tensor<?xf64>
 }
 
 // CHECK-LABEL: func.func @calls

@@ -17,7 +17,7 @@ func.func @tile_type_size() {
 // -----
 
 func.func @tile_type_element() {
-  // expected-error @+1 {{expected a tile of f32 (because maxima, sums and products are kept in f32), got 'f16'}}
+  // expected-error @+1 {{expected a tile of f32 or f64 (because maxima, sums and products are kept in one of them), got 'f16'}}
   %0 = attn.tile_fill 0.0 : !attn.tile<4xf16>
   return
 }
@@ -311,5 +311,82 @@ func.func @tile_mix_c5_type(%p: !attn.tile<4x8xf32>, %v: !attn.tile<8x16xf32>, %
 func.func @tile_finish_c4_type(%a: !attn.tile<4x8xf32>, %l: !attn.tile<4xf32>, %m: !attn.tile<5xf32>, %i: index) {
   // expected-error @+1 {{failed to verify that all of {sum, maximum} have same type}}
   %0 = "attn.tile_finish"(%a, %l, %m, %i) <{scale = 1.0 : f32}> : (!attn.tile<4x8xf32>, !attn.tile<4xf32>, !attn.tile<5xf32>, index) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+// Nothing is converted between tiles.
+func.func @tile_scores_c5_key(%q: !attn.tile<4x8xf64>, %k: !attn.tile<16x8xf32>, %c: f64) {
+  // expected-error @+1 {{expected tiles of one element type (because nothing is converted between them), got 'f64' and 'f32'}}
+  %0 = attn.tile_scores %q, %k scale(%c : f64) : !attn.tile<4x8xf64>, !attn.tile<16x8xf32> -> !attn.tile<4x16xf64>
+  return
+}
+
+// -----
+
+func.func @tile_scores_c5_scale(%q: !attn.tile<4x8xf64>, %c: f32) {
+  // expected-error @+1 {{expected a scale of type 'f64' (because the tiles hold that), got 'f32'}}
+  %0 = attn.tile_scores %q, %q scale(%c : f32) : !attn.tile<4x8xf64>, !attn.tile<4x8xf64> -> !attn.tile<4x4xf64>
+  return
+}
+
+// -----
+
+func.func @tile_score_c2_double(%s: !attn.tile<4x8xf64>, %i: index) {
+  // expected-error @+1 {{expected type 'f64' for argument s in region body, got 'f32'}}
+  %0 = attn.tile_score %s at(%i, %i, %i, %i) {
+  ^bb0(%x: f32, %b: index, %h: index, %n: index, %m: index):
+    // expected-error @+1 {{expected one value of type 'f64' (because region body yields that), got 'f32'}}
+    attn.yield %x : f32
+  } : !attn.tile<4x8xf64>
+  return
+}
+
+// -----
+
+func.func @tile_max_c3(%s: !attn.tile<4x8xf64>, %m: !attn.tile<4xf32>) {
+  // expected-error @+1 {{expected tiles of one element type (because nothing is converted between them), got 'f64' and 'f32'}}
+  %0 = attn.tile_max %s, %m : !attn.tile<4x8xf64>, !attn.tile<4xf32>
+  return
+}
+
+// -----
+
+func.func @tile_exp_c3(%s: !attn.tile<4x8xf64>, %m: !attn.tile<4xf64>) {
+  // expected-error @+1 {{expected a scale of type 'f64' (because the tiles hold that), got 'f32'}}
+  %0 = attn.tile_exp %s, %m scale(1.442695) : !attn.tile<4x8xf64>, !attn.tile<4xf64>
+  return
+}
+
+// -----
+
+func.func @tile_rescale_c3(%l: !attn.tile<4xf32>, %m: !attn.tile<4xf32>) {
+  // expected-error @+1 {{expected a scale of type 'f32' (because the tiles hold that), got 'f64'}}
+  %0 = attn.tile_rescale %l from %m to %m scale(f64 1.0) : !attn.tile<4xf32>, !attn.tile<4xf32>
+  return
+}
+
+// -----
+
+func.func @tile_sum_c3(%p: !attn.tile<4x8xf32>, %l: !attn.tile<4xf64>) {
+  // expected-error @+1 {{expected tiles of one element type (because nothing is converted between them), got 'f32' and 'f64'}}
+  %0 = attn.tile_sum %p, %l : !attn.tile<4x8xf32>, !attn.tile<4xf64>
+  return
+}
+
+// -----
+
+func.func @tile_mix_c6(%p: !attn.tile<4x8xf32>, %v: !attn.tile<8x2xf64>, %o: !attn.tile<4x2xf32>) {
+  // expected-error @+1 {{expected tiles of one element type (because nothing is converted between them), got 'f32' and 'f64'}}
+  %0 = attn.tile_mix %p, %v, %o : !attn.tile<4x8xf32>, !attn.tile<8x2xf64>, !attn.tile<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @tile_finish_c5(%o: !attn.tile<4x2xf64>, %l: !attn.tile<4xf64>, %rows: index) {
+  // expected-error @+1 {{expected a scale of type 'f64' (because the tiles hold that), got 'f32'}}
+  %0 = attn.tile_finish %o, %l, %l rows(%rows) scale(1.0) : !attn.tile<4x2xf64>, !attn.tile<4xf64> -> tensor<?x2xf64>
   return
 }

@@ -61,3 +61,23 @@ attn.kernel @step(%q: tensor<?x?x12x32xf32>, %k: tensor<?x?x12x32xf32>, %slopes:
   %o, %lse = attn.tile_finish %a3, %l2, %m1 rows(%rows) scale(1.44269502) : !attn.tile<24x32xf32>, !attn.tile<24xf32> -> tensor<?x32xf32>, tensor<?xf32>
   attn.yield %o, %lse : tensor<?x32xf32>, tensor<?xf32>
 }
+
+// Tiles of f64 have scales of f64.
+// CHECK-LABEL: attn.kernel @double
+attn.kernel @double(%q: tensor<?x?x12x32xf64>, %scale: f64, %rows: index) -> tensor<?x32xf64> {
+  %c0 = arith.constant 0 : index
+  // CHECK: attn.tile_load {{.*}} : tensor<?x?x12x32xf64> -> !attn.tile<24x32xf64>
+  %qt = attn.tile_load %q[%c0, %c0, %c0, %c0] dims [1, 3] rows(%rows) : tensor<?x?x12x32xf64> -> !attn.tile<24x32xf64>
+  // CHECK: attn.tile_fill 0xFF800000 : !attn.tile<24xf64>
+  %m = attn.tile_fill 0xFF800000 : !attn.tile<24xf64>
+  // CHECK: attn.tile_scores %{{.*}}, %{{.*}} scale(%{{.*}} : f64)
+  %s = attn.tile_scores %qt, %qt scale(%scale : f64) : !attn.tile<24x32xf64>, !attn.tile<24x32xf64> -> !attn.tile<24x24xf64>
+  // CHECK: attn.tile_exp %{{.*}}, %{{.*}} scale(f64 1.4426950408889634)
+  %p = attn.tile_exp %s, %m scale(f64 1.4426950408889634) : !attn.tile<24x24xf64>, !attn.tile<24xf64>
+  // CHECK: attn.tile_rescale %{{.*}} from %{{.*}} to %{{.*}} scale(f64 1.0)
+  %l = attn.tile_rescale %m from %m to %m scale(f64 1.0) : !attn.tile<24xf64>, !attn.tile<24xf64>
+  // CHECK: attn.tile_finish {{.*}} scale(f64 1.0) : !attn.tile<24x24xf64>, !attn.tile<24xf64> -> tensor<?x24xf64>
+  %o = attn.tile_finish %p, %l, %m rows(%rows) scale(f64 1.0) : !attn.tile<24x24xf64>, !attn.tile<24xf64> -> tensor<?x24xf64>
+  %r = tensor.empty(%rows) : tensor<?x32xf64>
+  attn.yield %r : tensor<?x32xf64>
+}

@@ -105,3 +105,57 @@ func.func @fused(%q: tensor<2x3x4x16xf32>, %c: f32) -> tensor<2x3x4x16xf32> {
   %o = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) : tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32> -> tensor<2x3x4x16xf32>
   return %o : tensor<2x3x4x16xf32>
 }
+
+// -----
+
+// New rows are stored one slice a batch row, behind those that it holds. The limit is
+// a number where sizes are.
+// CHECK-LABEL: func.func @cache_append
+// CHECK-SAME: (%[[CACHE:.*]]: tensor<?x16x2x4xf32>, %[[NEW:.*]]: tensor<?x3x2x4xf32>, %[[LENGTH:.*]]: tensor<?xi32>)
+// CHECK: attn.check_ids %[[LENGTH]] below(14) name("length") : tensor<?xi32>
+// CHECK: %[[R:.*]] = scf.for %[[B:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[C:.*]] = %[[CACHE]]) -> (tensor<?x16x2x4xf32>) {
+// CHECK:   %[[E:.*]] = tensor.extract %[[LENGTH]][%[[B]]]
+// CHECK:   %[[L:.*]] = arith.index_cast %[[E]] : i32 to index
+// CHECK:   %[[S:.*]] = tensor.extract_slice %[[NEW]][%[[B]], 0, 0, 0] [1, 3, 2, 4] [1, 1, 1, 1]
+// CHECK:   tensor.insert_slice %[[S]] into %[[C]][%[[B]], %[[L]], 0, 0] [1, 3, 2, 4] [1, 1, 1, 1]
+// CHECK: return %[[R]]
+func.func @cache_append(%cache: tensor<?x16x2x4xf32>, %new: tensor<?x3x2x4xf32>, %length: tensor<?xi32>) -> tensor<?x16x2x4xf32> {
+  %0 = attn.cache_append %cache, %new at(%length : tensor<?xi32>) layout(bshd) : tensor<?x16x2x4xf32>, tensor<?x3x2x4xf32>
+  return %0 : tensor<?x16x2x4xf32>
+}
+
+// -----
+
+// Else it is a value, also for the other layout.
+// CHECK-LABEL: func.func @cache_append_dynamic
+// CHECK: %[[ROOM:.*]] = arith.subi %{{.*}}, %{{.*}} : index
+// CHECK: %[[LIMIT:.*]] = arith.addi %[[ROOM]], %{{.*}} : index
+// CHECK: attn.check_ids %{{.*}} below(%[[LIMIT]]) name("past") : tensor<1xi64>
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[%{{.*}}, 0, %{{.*}}, 0]
+func.func @cache_append_dynamic(%cache: tensor<1x2x?x4xf64>, %new: tensor<1x2x?x4xf64>, %length: tensor<1xi64> {attn.name = "past"}) -> tensor<1x2x?x4xf64> {
+  %0 = attn.cache_append %cache, %new at(%length : tensor<1xi64>) layout(bhsd) : tensor<1x2x?x4xf64>, tensor<1x2x?x4xf64>
+  return %0 : tensor<1x2x?x4xf64>
+}
+
+// -----
+
+// Positions are checked once, whoever reads them.
+// CHECK-LABEL: func.func @rotary_positions
+// CHECK: attn.check_ids %{{.*}} below(9) name("p") : tensor<?x?xi64>
+// CHECK-NOT: attn.check_ids
+func.func @rotary_positions(%q: tensor<?x?x2x4xf32>, %k: tensor<?x?x1x4xf32>, %t: tensor<9x2xf32>, %p: tensor<?x?xi64> {attn.name = "p"}) -> (tensor<?x?x2x4xf32>, tensor<?x?x1x4xf32>) {
+  %0 = attn.rotary %q, %t, %t positions(%p : tensor<?x?xi64>) layout(bshd)<half> : tensor<?x?x2x4xf32>, tensor<9x2xf32>, tensor<9x2xf32>
+  %1 = attn.rotary %k, %t, %t positions(%p : tensor<?x?xi64>) layout(bshd)<half> : tensor<?x?x1x4xf32>, tensor<9x2xf32>, tensor<9x2xf32>
+  return %0, %1 : tensor<?x?x2x4xf32>, tensor<?x?x1x4xf32>
+}
+
+// -----
+
+// No position is a row of a table that may be empty.
+// CHECK-LABEL: func.func @rotary_positions_dynamic
+// CHECK: %[[ROWS:.*]] = tensor.dim %{{.*}}, %{{.*}}
+// CHECK: attn.check_ids %{{.*}} below(%[[ROWS]]) name("positions") : tensor<?x?xi32>
+func.func @rotary_positions_dynamic(%q: tensor<?x?x2x4xf32>, %t: tensor<?x2xf32>, %p: tensor<?x?xi32>) -> tensor<?x?x2x4xf32> {
+  %0 = attn.rotary %q, %t, %t positions(%p : tensor<?x?xi32>) layout(bshd)<half> : tensor<?x?x2x4xf32>, tensor<?x2xf32>, tensor<?x2xf32>
+  return %0 : tensor<?x?x2x4xf32>
+}

@@ -4,6 +4,9 @@
 // RUN: attn-opt %t/once.mlir --attn-schedule | diff %t/once.mlir -
 // RUN: attn-opt %t/v3.mlir --attn-schedule --remarks-filter=attn-schedule --remark-policy=all -o /dev/null 2>&1 | FileCheck %t/v3.mlir --check-prefix=REMARK
 // RUN: attn-opt %t/v4.mlir --attn-schedule | FileCheck %t/v4.mlir
+// RUN: attn-opt %t/doubles.mlir --attn-schedule --attn-verify-tiled | FileCheck %t/doubles.mlir
+// RUN: attn-opt %t/doubles.mlir --attn-schedule --remarks-filter=attn-schedule --remark-policy=all -o /dev/null 2>&1 | FileCheck %t/doubles.mlir --check-prefix=REMARK
+// RUN: attn-opt %t/v3.mlir '--attn-schedule=loops=true' --attn-verify-tiled | FileCheck %t/v3.mlir --check-prefix=LOOPS --implicit-check-not=linear_schedule --implicit-check-not=panels
 
 //--- v3.mlir
 // AVX2 has 16 registers: 4 rows by 3 vectors of columns are 12 sums, 3 vectors of
@@ -75,6 +78,58 @@ func.func @main(%x: tensor<4x768xf32>, %z: tensor<4x3072xf32>, %v: tensor<768x30
   %sy = tensor.cast %y : tensor<?x768xf32> to tensor<4x768xf32>
   %su = tensor.cast %u : tensor<?x768xf32> to tensor<4x768xf32>
   return %sy, %su : tensor<4x768xf32>, tensor<4x768xf32>
+}
+}
+
+// With loops for all nothing is packed, and another schedule is replaced.
+// LOOPS-LABEL: attn.kernel @linear(
+// LOOPS-SAME: tensor<768x768xf32>) -> tensor<?x768xf32> attributes {schedule = #attn.loops_schedule}
+// LOOPS-LABEL: attn.kernel @edited(
+// LOOPS-SAME: schedule = #attn.loops_schedule
+
+//--- doubles.mlir
+// Kernels with tensors of f64 are not for Halide, and keep their weights; f64 inside
+// a formula on f32 tensors is.
+module attributes {attn.target = "x86-64-v3"} {
+attn.weight @w source<"w.safetensors", "w"> : tensor<16x8xf64>
+
+// REMARK: remark: [Passed] LoopsScheduled | Category:attn-schedule | Function=linear | Reason="Halide kernels compute in f32, and this one has tensors of f64"
+// CHECK-LABEL: attn.kernel @linear(
+// CHECK-SAME: tensor<16x8xf64>) -> tensor<?x16xf64> attributes {schedule = #attn.loops_schedule}
+attn.kernel @linear(%x: tensor<?x8xf64>, %w: tensor<16x8xf64>) -> tensor<?x16xf64> {
+  %y = attn.fused_linear %x, %w : tensor<?x8xf64>, tensor<16x8xf64> -> tensor<?x16xf64>
+  attn.yield %y : tensor<?x16xf64>
+}
+
+// CHECK-LABEL: attn.kernel @inside(
+// CHECK-SAME: schedule = #attn.loops_schedule
+attn.kernel @inside(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = arith.extf %x : tensor<8xf32> to tensor<8xf64>
+  %1 = math.exp %0 : tensor<8xf64>
+  %2 = arith.truncf %1 : tensor<8xf64> to tensor<8xf32>
+  attn.yield %2 : tensor<8xf32>
+}
+
+// CHECK-LABEL: attn.kernel @scalar(
+// CHECK-SAME: schedule = #attn.rowwise_schedule
+attn.kernel @scalar(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %init = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.extf %in : f32 to f64
+    %1 = math.exp %0 : f64
+    %2 = arith.truncf %1 : f64 to f32
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  attn.yield %y : tensor<8xf32>
+}
+
+func.func @main(%x: tensor<?x8xf64>, %init: tensor<?x16xf64>) -> tensor<?x16xf64> {
+  // CHECK: attn.weight_ref @w : tensor<16x8xf64>
+  %w = attn.weight_ref @w : tensor<16x8xf64>
+  %y = attn.call @linear ins(%x, %w : tensor<?x8xf64>, tensor<16x8xf64>) outs(%init : tensor<?x16xf64>) -> tensor<?x16xf64>
+  return %y : tensor<?x16xf64>
 }
 }
 

@@ -210,4 +210,17 @@ attn.kernel @static(%q: tensor<2x2x16x8xf32>, %k: tensor<2x2x128x8xf32>) -> (ten
   } : tensor<2x2x16x8xf32>, tensor<2x2x128x8xf32>, tensor<2x2x128x8xf32> -> tensor<2x2x16x8xf32>, tensor<2x2x16xf32>
   attn.yield %r, %lse : tensor<2x2x16x8xf32>, tensor<2x2x16xf32>
 }
+
+// Tensors of f64 are tiled in f64.
+// CHECK-LABEL: attn.kernel @double
+// CHECK: attn.tile_load {{.+}} -> !attn.tile<24x8xf64>
+// CHECK: attn.tile_fill 0.0 : !attn.tile<24x8xf64>
+// CHECK: attn.tile_scores {{.+}} scale(%{{.+}} : f64)
+// CHECK: attn.tile_exp {{.+}} scale(f64 1.4426950408889634)
+// CHECK: attn.tile_finish {{.+}} -> tensor<?x8xf64>
+attn.kernel @double(%q: tensor<?x?x2x8xf64>) -> tensor<?x?x2x8xf64> {
+  %c = arith.constant 1.0 : f64
+  %r = attn.attention %q, %q, %q scale(%c : f64) layout(bshd) : tensor<?x?x2x8xf64>, tensor<?x?x2x8xf64>, tensor<?x?x2x8xf64> -> tensor<?x?x2x8xf64>
+  attn.yield %r : tensor<?x?x2x8xf64>
+}
 }

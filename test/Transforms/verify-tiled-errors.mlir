@@ -28,3 +28,14 @@ attn.kernel @relu(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {schedule =
   %y = attn.relu %x : tensor<?x8xf32>
   attn.yield %y : tensor<?x8xf32>
 }
+
+// -----
+
+// Whoever edits a schedule by hand.
+module attributes {attn.target = "x86-64-v3"} {
+// expected-error@+1 {{expected #attn.loops_schedule (because the kernel has tensors of f64, and Halide kernels compute in f32), got #attn.rowwise_schedule<vector = 8, rows = 4>}}
+attn.kernel @relu(%x: tensor<?x8xf64>) -> tensor<?x8xf64> attributes {schedule = #attn.rowwise_schedule<vector = 8, rows = 4>} {
+  %y = attn.relu %x : tensor<?x8xf64>
+  attn.yield %y : tensor<?x8xf64>
+}
+}

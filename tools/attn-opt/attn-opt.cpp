@@ -61,6 +61,11 @@ static int compile(int argc, char **argv) {
       "dim", cl::cat(category), cl::value_desc("name=min..max"),
       cl::desc("Range of a dynamic dimension, e.g. batch=1..8, or batch=4; can "
                "be repeated"));
+  static cl::opt<std::string> lowering(
+      "lowering", cl::init("halide"), cl::cat(category), cl::value_desc("way"),
+      cl::desc("How kernels become code: halide, or loops (through MLIR's "
+               "linalg dialect: slow, simple, for checks; kernels with f64 "
+               "tensors always go this way)"));
   static cl::opt<std::string> weights(
       "weights", cl::init("file"), cl::cat(category), cl::value_desc("where"),
       cl::desc("Where the weights go: file (beside the object) or embed (into "
@@ -85,16 +90,21 @@ static int compile(int argc, char **argv) {
   if (!stage)
     *error() << "expected --emit with " << attn::emitNames() << ", got '"
              << emit << "'\n";
+  if (lowering != "halide" && lowering != "loops")
+    *error() << "expected --lowering with halide or loops, got '" << lowering
+             << "'\n";
   if (weights != "file" && weights != "embed")
     *error() << "expected --weights with file or embed, got '" << weights
              << "'\n";
-  if (!stage || (weights != "file" && weights != "embed"))
+  if (!stage || (lowering != "halide" && lowering != "loops") ||
+      (weights != "file" && weights != "embed"))
     return 1;
   options.input = input;
   options.emit = *stage;
   options.output = output;
   options.targets = targets;
   options.dims = dims;
+  options.loops = lowering == "loops";
   options.embedWeights = weights == "embed";
   options.explain = explain;
   options.failIfNotFused = failIfNotFused;

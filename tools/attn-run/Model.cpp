@@ -92,9 +92,10 @@ static bool hasTarget(mlir::ModuleOp module) {
   return named(module) || llvm::any_of(module.getOps<mlir::ModuleOp>(), named);
 }
 
-bool Model::compile(StringRef prefix, StringRef target) {
+bool Model::compile(StringRef prefix, StringRef target, bool loops) {
   Progress progress("compiling " + path);
   DriverOptions options;
+  options.loops = loops;
   if (!target.empty())
     options.targets = {target.str()};
   else if (!hasTarget(*graph))

@@ -48,7 +48,7 @@ public:
 
   /// Compiles for `target` (the best that this CPU can run if empty) and writes
   /// PREFIX.o and its companions. False if there were diagnostics.
-  bool compile(llvm::StringRef prefix, llvm::StringRef target);
+  bool compile(llvm::StringRef prefix, llvm::StringRef target, bool loops);
 
   /// Operations of a run, see CostModel.h; none if unknown.
   std::optional<double> flops(const llvm::StringMap<int64_t> &dims);

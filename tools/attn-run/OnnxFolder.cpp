@@ -121,9 +121,9 @@ namespace {
 class DataSet {
 public:
   DataSet(const onnx::Model &model, std::string modelPath, std::string folder,
-          StringRef target)
+          StringRef target, bool loops)
       : model(model), modelPath(std::move(modelPath)),
-        folder(std::move(folder)), target(target),
+        folder(std::move(folder)), target(target), loops(loops),
         inputInfos(inputsOf(model.graph)) {}
 
   Error run();
@@ -136,6 +136,7 @@ private:
   const onnx::Model &model;
   std::string modelPath, folder;
   StringRef target;
+  bool loops;
   std::vector<onnx::ValueInfo> inputInfos;
   /// By the order of the graph's inputs and outputs.
   std::vector<std::unique_ptr<onnx::TestValue>> inputs, outputs;
@@ -181,7 +182,7 @@ Error DataSet::compile() {
       if (std::error_code code = scratch.create("attn-run"))
         return failure("expected a temporary folder: " + code.message());
       std::string prefix = inFolder(scratch.path(), "model");
-      if (!imported->compile(prefix, target))
+      if (!imported->compile(prefix, target, loops))
         return failure("the model does not compile");
       objectPath = prefix + ".o";
       return Error::success();
@@ -280,7 +281,7 @@ static std::string familyOf(const onnx::Model &model) {
   return graph.nodes.empty() ? "none" : graph.nodes.front().opType.str();
 }
 
-Error runOnnxFolder(StringRef folder, StringRef target) {
+Error runOnnxFolder(StringRef folder, StringRef target, bool loops) {
   std::string modelPath = inFolder(folder, "model.onnx");
   Expected<std::unique_ptr<onnx::Model>> model = onnx::readModel(modelPath);
   if (!model)
@@ -298,7 +299,7 @@ Error runOnnxFolder(StringRef folder, StringRef target) {
     return failure(Twine(folder) +
                    ": expected a folder test_data_set_0, got none");
   for (const std::string &set : sets)
-    if (Error error = DataSet(**model, modelPath, set, target).run())
+    if (Error error = DataSet(**model, modelPath, set, target, loops).run())
       return error;
   return Error::success();
 }

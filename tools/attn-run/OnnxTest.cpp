@@ -52,8 +52,8 @@ struct Count {
 
 class Suite {
 public:
-  Suite(StringRef target, StringRef executable)
-      : target(target), executable(executable) {}
+  Suite(StringRef target, bool loops, StringRef executable)
+      : target(target), executable(executable), loops(loops) {}
 
   Error find(ArrayRef<std::string> folders);
   Error run();
@@ -67,6 +67,7 @@ private:
   void readLog(Test &test);
 
   StringRef target, executable;
+  bool loops;
   /// Of the tests too: what one leaves goes with this.
   ScratchFolder scratch;
   std::vector<Test> tests;
@@ -113,6 +114,8 @@ void Suite::start(Test &test) {
   std::string targetFlag = "--target=" + target.str();
   if (!target.empty())
     args.push_back(targetFlag);
+  if (loops)
+    args.push_back("--lowering=loops");
   bool failedToStart = false;
   std::string problem;
   CleanUpList list;
@@ -228,9 +231,9 @@ bool Suite::report() {
   return total.failed != 0;
 }
 
-Error runOnnxTests(ArrayRef<std::string> folders, StringRef target,
+Error runOnnxTests(ArrayRef<std::string> folders, StringRef target, bool loops,
                    StringRef executable, bool &failed) {
-  Suite suite(target, executable);
+  Suite suite(target, loops, executable);
   if (Error error = suite.find(folders))
     return error;
   if (Error error = suite.run())

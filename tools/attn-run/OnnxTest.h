@@ -20,14 +20,15 @@ namespace attn::run {
 
 /// Runs one test in this process. Prints what it finds on the standard output:
 /// lines `family NAME`, `fixed INPUT`; problems are the error.
-llvm::Error runOnnxFolder(llvm::StringRef folder, llvm::StringRef target);
+llvm::Error runOnnxFolder(llvm::StringRef folder, llvm::StringRef target,
+                          bool loops);
 
 /// Runs all tests in `folders`, each a test or a folder of tests, in parallel,
 /// and prints a table by operator, the failures, and `N passed, M failed`.
 /// `failed` tells whether a test failed. The error is about the folders.
 llvm::Error runOnnxTests(llvm::ArrayRef<std::string> folders,
-                         llvm::StringRef target, llvm::StringRef executable,
-                         bool &failed);
+                         llvm::StringRef target, bool loops,
+                         llvm::StringRef executable, bool &failed);
 
 } // namespace attn::run
 

@@ -71,10 +71,15 @@ struct Flags {
       cl::desc("Target to compile for, of those that this CPU can run (the "
                "best of them)"),
       cl::cat(category)};
-  cl::opt<std::string> write{"write", cl::value_desc("file.npz"),
-                             cl::desc("Write the run's inputs and outputs as "
-                                      "a case"),
-                             cl::cat(category)};
+  cl::opt<std::string> lowering{
+      "lowering", cl::init("halide"), cl::value_desc("way"),
+      cl::desc("How kernels become code: halide, or loops (slow, simple, for "
+               "checks)"),
+      cl::cat(category)};
+  cl::list<std::string> write{"write", cl::value_desc("file.npz"),
+                              cl::desc("Write the run's inputs and outputs as "
+                                       "a case; one for each run"),
+                              cl::cat(category)};
   cl::opt<std::string> keep{"keep", cl::value_desc("prefix"),
                             cl::desc("Keep the compiled object, header and "
                                      "weights under this name"),
@@ -128,11 +133,17 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.time = flags.time;
   options.threads = flags.threads;
   options.target = flags.target;
-  options.write = flags.write;
+  options.loops = flags.lowering == "loops";
+  options.write.assign(flags.write.begin(), flags.write.end());
   options.keep = flags.keep;
   options.import = importOptionsFromFlags();
+  if (flags.lowering != "halide" && flags.lowering != "loops")
+    problems.add("expected --lowering with halide or loops, got '" +
+                 flags.lowering + "'");
   checkDims(flags.dims, options, problems);
   options.onnxFolder = flags.onnxFolder;
+  if ((flags.onnxTest || !options.onnxFolder.empty()) && !problems.empty())
+    return problems.take();
   if (!options.onnxFolder.empty())
     return options;
   if (flags.onnxTest) {
@@ -153,10 +164,10 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (!options.dims.empty() && !options.random)
     problems.add("expected --random with --dim (because a case has its own "
                  "sizes), got --dim alone");
-  if (!options.write.empty() && options.cases.size() + options.random != 1)
-    problems.add("expected one run with --write (because it writes one case), "
-                 "got " +
-                 Twine(options.cases.size() + options.random));
+  size_t runs = options.cases.size() + options.random;
+  if (!options.write.empty() && options.write.size() != runs)
+    problems.add("expected a --write for each run, or none, got " +
+                 Twine(options.write.size()) + " for " + Twine(runs) + " runs");
   if (options.threads < 1 || options.threads > 1024)
     problems.add("expected --threads of 1 to 1024, got " +
                  Twine(options.threads));
@@ -167,6 +178,10 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.reference && isObject)
     problems.add("expected a model for --reference (because an object has no "
                  "graph to evaluate), got " +
+                 options.model);
+  if (options.loops && isObject)
+    problems.add("expected a model for --lowering=loops (because there is "
+                 "nothing to compile), got " +
                  options.model);
   if (!options.keep.empty() && isObject)
     problems.add("expected a model for --keep (because there is nothing to "

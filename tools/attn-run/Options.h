@@ -26,14 +26,17 @@ struct Options {
   /// One of them, to be run in this process.
   std::string onnxFolder;
   std::vector<std::string> cases;
+  /// Files that the cases are written to, one each, or none.
+  std::vector<std::string> write;
   bool random = false;
   uint64_t seed = 1;
   llvm::StringMap<int64_t> dims;
   Tolerance tolerance = {2e-5, 2e-5};
   bool reference = false, referenceOnly = false;
   bool time = false;
+  bool loops = false;
   int threads = 1;
-  std::string target, write, keep;
+  std::string target, keep;
   ImportOptions import;
 };
 

@@ -25,6 +25,16 @@ namespace attn::run {
 // What an argument may hold
 //===----------------------------------------------------------------------===//
 
+/// Positions that are left behind the new ones; 0 if a size is dynamic.
+static int64_t getRoom(CacheAppendOp append) {
+  unsigned dim = sequenceDim(append.getLayout());
+  mlir::RankedTensorType cache = append.getCache().getType();
+  mlir::RankedTensorType update = append.getUpdate().getType();
+  if (cache.isDynamicDim(dim) || update.isDynamicDim(dim))
+    return 0;
+  return cache.getDimSize(dim) - update.getDimSize(dim);
+}
+
 /// Narrows `range` to what `user` expects of the argument `value`.
 static void narrow(mlir::Value value, mlir::Operation *user, int64_t keys,
                    InputRange &range) {
@@ -34,7 +44,16 @@ static void narrow(mlir::Value value, mlir::Operation *user, int64_t keys,
                                                                  : INT64_MAX,
                                embedding.getTable().getType().getDimSize(0))};
   } else if (auto check = dyn_cast<CheckIdsOp>(user)) {
-    range = {InputRange::Integer, static_cast<int64_t>(check.getLimit())};
+    range = {InputRange::Integer,
+             static_cast<int64_t>(check.getLimit().value_or(1))};
+  } else if (auto rotary = dyn_cast<RotaryOp>(user)) {
+    if (rotary.getPositions() == value)
+      range = {InputRange::Integer,
+               std::max<int64_t>(rotary.getCos().getType().getDimSize(0), 1)};
+  } else if (auto append = dyn_cast<CacheAppendOp>(user)) {
+    // An empty cache has room for all that is new, whatever the sizes are.
+    if (append.getLength() == value)
+      range = {InputRange::Integer, getRoom(append) + 1};
   } else if (auto mask = dyn_cast<MaskOp>(user)) {
     for (auto [input, operand] :
          zip(getMaskInputs(mask.getRule()), mask.getInputs())) {

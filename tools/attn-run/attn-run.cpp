@@ -192,9 +192,10 @@ Error Tool::runCase(CompiledModel *compiled, const Case &testCase) {
   for (const auto &[i, expected] : testCase.expected)
     agree &= report(outputs[i].name, outputs[i], expected, testCase.compare,
                     options.tolerance);
-  return options.write.empty()
-             ? Error::success()
-             : writeCase(testCase, std::move(outputs), options.write);
+  if (options.write.empty())
+    return Error::success();
+  return writeCase(testCase, std::move(outputs),
+                   options.write[&testCase - cases.data()]);
 }
 
 Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
@@ -232,7 +233,7 @@ Error Tool::compile() {
   std::string prefix = options.keep.empty()
                            ? inFolder(folder.path(), interface.name)
                            : options.keep;
-  if (!model->compile(prefix, options.target))
+  if (!model->compile(prefix, options.target, options.loops))
     return reported();
   objectPath = prefix + ".o";
   return Error::success();
@@ -294,7 +295,8 @@ int main(int argc, char **argv) {
     return fail(options.takeError());
   installFaultHandler();
   if (!options->onnxFolder.empty()) {
-    Error error = runOnnxFolder(options->onnxFolder, options->target);
+    Error error =
+        runOnnxFolder(options->onnxFolder, options->target, options->loops);
     return error ? fail(std::move(error)) : 0;
   }
   if (!options->onnxTests.empty()) {
@@ -303,7 +305,7 @@ int main(int argc, char **argv) {
     std::string executable = sys::fs::getMainExecutable(
         argv[0], reinterpret_cast<void *>(&parseCommandLine));
     if (Error error = runOnnxTests(options->onnxTests, options->target,
-                                   executable, failed))
+                                   options->loops, executable, failed))
       return fail(std::move(error));
     return failed;
   }

@@ -57,6 +57,8 @@ struct DriverOptions {
   std::vector<std::string> targets;
   /// Ranges like batch=1..8.
   std::vector<std::string> dims;
+  /// Plain loops instead of Halide's kernels.
+  bool loops = false;
   bool embedWeights = false;
   bool failIfNotFused = false;
   /// Writes what was done and what not to the standard error.

@@ -43,6 +43,10 @@ struct FusedToTiledOptions
       *this, "targets",
       llvm::cl::desc("Which CPUs is the model for? x86-64-v2, x86-64-v3, "
                      "x86-64-v4 or arm64; several make one variant each")};
+  Option<bool> loops{*this, "loops",
+                     llvm::cl::desc("Are kernels plain loops instead of "
+                                    "Halide pipelines?"),
+                     llvm::cl::init(false)};
 };
 
 /// Stage 2, from fused operations to tiled loops with schedules, a target at a

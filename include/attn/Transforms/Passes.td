@@ -241,10 +241,12 @@ def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
     `attn.scores` and `attn.mix` become contractions, with query heads split into (key heads,
     rest) so that grouped heads need no copy; masks and score rules become element-wise operations
     that read their operands by NumPy's rule of broadcasting. So do `attn.rotary`,
-    `attn.merge_attention` and what sinks add to an `attn.softmax`. Named linalg operations
-    become `linalg.generic`, and `tensor.concat` becomes stores of slices. Slow, but the same
-    values: the weights of a row that sees nothing are zero, and a weight of zero hides a NaN in
-    a value. Sums are of f32 where the tensors are narrower.
+    `attn.merge_attention` and what sinks add to an `attn.softmax`. An `attn.cache_append`
+    becomes a loop of the host function that stores a slice a batch row, behind an
+    `attn.check_ids` of the lengths. Named linalg operations become `linalg.generic`, and
+    `tensor.concat` becomes stores of slices. Slow, but the same values: the weights of a row
+    that sees nothing are zero, and a weight of zero hides a NaN in a value. Sums are of f32
+    where the tensors are narrower.
 
     Before:
     ```mlir
@@ -262,15 +264,15 @@ def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
     ```
 
     - Requires: `attn-fuse-attention` has run.
-    - Guarantees: no scores, masks, score rules, `attn.mix`, `attn.rotary` or
-      `attn.merge_attention` remains, and no `attn.softmax` with sinks; a remark `generalized` for
-      each.
+    - Guarantees: no scores, masks, score rules, `attn.mix`, `attn.rotary`, `attn.cache_append`
+      or `attn.merge_attention` remains, and no `attn.softmax` with sinks; a remark
+      `generalized` for each.
     - Rejects: nothing.
     - Place: after `attn-fuse-linear`, before `attn-form-kernels`.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def AttnNameDimsPass : Pass<"attn-name-dims", "::mlir::ModuleOp"> {
@@ -329,6 +331,10 @@ def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
     columns: a weight of the model by its recipe, when the weights file is written; any other
     tensor by a kernel that runs before.
 
+    Halide kernels compute in f32. A kernel with tensors of f64 gets `#attn.loops_schedule`, by which
+    `convert-attn-to-loops` takes it, and keeps its weights as they are; with `loops` all kernels do, also
+    those that have another schedule.
+
     Before:
     ```mlir
     module attributes {attn.target = "x86-64-v3"} {
@@ -354,13 +360,24 @@ def AttnSchedulePass : Pass<"attn-schedule", "::mlir::ModuleOp"> {
     ...
     %w = attn.weight_ref @w_panels24 : tensor<32x768x24xf32>
     ```
+    After `attn-schedule{loops=true}`:
+    ```mlir
+    attn.kernel @linear_0(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32>
+        attributes {schedule = #attn.loops_schedule} { ... }
+    ...
+    %w = attn.weight_ref @w : tensor<768x768xf32>
+    ```
 
     - Requires: `attn.target` on the module; `attn-tile` has run.
-    - Guarantees: each kernel has a schedule; each `attn.fused_linear` reads a packed weight.
+    - Guarantees: each kernel has a schedule; each `attn.fused_linear` for Halide reads a packed weight; a remark
+      `LoopsScheduled` for each kernel that gets a loops schedule, with the reason.
     - Rejects: a linear layer whose weight is no argument of its kernel, or has another use
       (error at the op).
     - Place: after `attn-tile`, before `attn-verify-tiled`.
   }];
+  let options = [
+    Option<"loops", "loops", "bool", /*default=*/"false", "Plain loops for every kernel, none for Halide.">
+  ];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -511,7 +528,7 @@ def AttnVerifyTiledPass : Pass<"attn-verify-tiled", "::mlir::ModuleOp"> {
     - Guarantees: each kernel has a known target and a schedule of its kind; vectors and register
       tiles divide the tiles that stand in the IR; weights of linear layers are packed in the
       schedule's panels; no `attn.attention` and no `attn.pack` outside
-      kernels.
+      kernels. A loops schedule suits every kernel, and no other one a kernel with tensors of f64.
     - Rejects: everything else (error at the operation).
     - Place: last pass of `attn-fused-to-tiled`.
   }];

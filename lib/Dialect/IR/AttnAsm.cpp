@@ -69,6 +69,20 @@ void attn::printF64(OpAsmPrinter &printer, Operation *, FloatAttr attribute) {
   printShortest(printer, value, value.convertToDouble());
 }
 
+ParseResult attn::parseTileScale(OpAsmParser &parser, FloatAttr &attribute) {
+  if (succeeded(parser.parseOptionalKeyword("f64")))
+    return parseF64(parser, attribute);
+  return parseF32(parser, attribute);
+}
+
+void attn::printTileScale(OpAsmPrinter &printer, Operation *op,
+                          FloatAttr attribute) {
+  if (!attribute.getType().isF64())
+    return printF32(printer, op, attribute);
+  printer << "f64 ";
+  printF64(printer, op, attribute);
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,12 @@ mlir::ParseResult parseF64(mlir::OpAsmParser &parser,
 void printF64(mlir::OpAsmPrinter &printer, mlir::Operation *op,
               mlir::FloatAttr attribute);
 
+/// `custom<TileScale>`: a number of f32, or of f64 behind the keyword `f64`.
+mlir::ParseResult parseTileScale(mlir::OpAsmParser &parser,
+                                 mlir::FloatAttr &attribute);
+void printTileScale(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                    mlir::FloatAttr attribute);
+
 /// `custom<Layout>`: `bshd`, `bhsd` or `sbhd`, without the brackets of the
 /// attribute.
 mlir::ParseResult parseLayout(mlir::OpAsmParser &parser, LayoutAttr &attribute);

@@ -158,6 +158,36 @@ static ArrayRef<int64_t> tileShape(Value tile) {
   return cast<TileType>(tile.getType()).getShape();
 }
 
+static Type tileElement(Value tile) {
+  return cast<TileType>(tile.getType()).getElementType();
+}
+
+/// Verifies that all tiles of an operation, and its scale if it has one, hold
+/// the same element type.
+static LogicalResult verifyElements(Operation *op, Type scale = {}) {
+  SmallVector<Type> types;
+  for (TypeRange range :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : range)
+      if (auto tile = dyn_cast<TileType>(type))
+        types.push_back(tile.getElementType());
+  for (Type type : types)
+    if (type != types.front())
+      return op->emitOpError()
+             << "expected tiles of one element type (because nothing is "
+                "converted between them), got "
+             << types.front() << " and " << type;
+  if (scale && scale != types.front())
+    return op->emitOpError() << "expected a scale of type " << types.front()
+                             << " (because the tiles hold that), got " << scale;
+  return success();
+}
+
+static LogicalResult all(std::initializer_list<LogicalResult> results) {
+  return success(llvm::all_of(
+      results, [](LogicalResult result) { return succeeded(result); }));
+}
+
 LogicalResult TileLoadOp::verify() {
   auto type = cast<RankedTensorType>(getTensor().getType());
   LogicalResult result = success();
@@ -211,22 +241,23 @@ LogicalResult TileScoresOp::verify() {
   LogicalResult position =
       verifyPosition(*this, getPosition(), getCaptures(), getCombine(),
                      /*isOptional=*/true);
-  return success(succeeded(checker.result()) && succeeded(position));
+  // tile_scores_c5
+  return all({checker.result(), position,
+              verifyElements(*this, getScale().getType())});
 }
 
 LogicalResult TileScoresOp::verifyRegions() {
-  Type index = IndexType::get(getContext()),
-       f32 = Float32Type::get(getContext());
+  Type index = IndexType::get(getContext()), element = tileElement(getResult());
   // tile_scores_c4
   return verifyFormula(*this, getCombine(), "combine",
-                       {{"q", f32},
-                        {"k", f32},
+                       {{"q", element},
+                        {"k", element},
                         {"b", index},
                         {"h", index},
                         {"i", index},
                         {"j", index},
                         {"d", index}},
-                       getCaptures().getTypes(), f32);
+                       getCaptures().getTypes(), element);
 }
 
 LogicalResult TileScoreOp::verify() {
@@ -236,15 +267,14 @@ LogicalResult TileScoreOp::verify() {
 }
 
 LogicalResult TileScoreOp::verifyRegions() {
-  Type index = IndexType::get(getContext()),
-       f32 = Float32Type::get(getContext());
+  Type index = IndexType::get(getContext()), element = tileElement(getResult());
   // tile_score_c2
   if (getBody().empty())
     return emitOpError() << "expected one block in region body, got 0";
   return verifyFormula(
       *this, getBody(), "body",
-      {{"s", f32}, {"b", index}, {"h", index}, {"i", index}, {"j", index}},
-      getCaptures().getTypes(), f32);
+      {{"s", element}, {"b", index}, {"h", index}, {"i", index}, {"j", index}},
+      getCaptures().getTypes(), element);
 }
 
 LogicalResult TileMaskOp::verify() {
@@ -269,7 +299,8 @@ LogicalResult TileMaxOp::verify() {
   // tile_max_c1
   checker.tie("scores", tileShape(getScores()), {"R", "C"});
   checker.tie("carry", tileShape(getCarry()), {"R"});
-  return checker.result();
+  // tile_max_c3
+  return all({checker.result(), verifyElements(*this)});
 }
 
 LogicalResult TileExpOp::verify() {
@@ -277,7 +308,9 @@ LogicalResult TileExpOp::verify() {
   // tile_exp_c1
   checker.tie("scores", tileShape(getScores()), {"R", "C"});
   checker.tie("maximum", tileShape(getMaximum()), {"R"});
-  return checker.result();
+  // tile_exp_c3
+  return all(
+      {checker.result(), verifyElements(*this, getScaleAttr().getType())});
 }
 
 LogicalResult TileRescaleOp::verify() {
@@ -285,7 +318,9 @@ LogicalResult TileRescaleOp::verify() {
   // tile_rescale_c1
   checker.tie("input", tileShape(getInput()).take_front(), {"R"});
   checker.tie("before", tileShape(getBefore()), {"R"});
-  return checker.result();
+  // tile_rescale_c3
+  return all(
+      {checker.result(), verifyElements(*this, getScaleAttr().getType())});
 }
 
 LogicalResult TileSumOp::verify() {
@@ -293,7 +328,8 @@ LogicalResult TileSumOp::verify() {
   // tile_sum_c1
   checker.tie("weights", tileShape(getWeights()), {"R", "C"});
   checker.tie("carry", tileShape(getCarry()), {"R"});
-  return checker.result();
+  // tile_sum_c3
+  return all({checker.result(), verifyElements(*this)});
 }
 
 LogicalResult TileMixOp::verify() {
@@ -306,21 +342,21 @@ LogicalResult TileMixOp::verify() {
   LogicalResult position =
       verifyPosition(*this, getPosition(), getCaptures(), getValues(),
                      /*isOptional=*/true);
-  return success(succeeded(checker.result()) && succeeded(position));
+  // tile_mix_c6
+  return all({checker.result(), position, verifyElements(*this)});
 }
 
 LogicalResult TileMixOp::verifyRegions() {
-  Type index = IndexType::get(getContext()),
-       f32 = Float32Type::get(getContext());
+  Type index = IndexType::get(getContext()), element = tileElement(getResult());
   // tile_mix_c4
   return verifyFormula(*this, getValues(), "value",
-                       {{"v", f32},
+                       {{"v", element},
                         {"b", index},
                         {"h", index},
                         {"i", index},
                         {"j", index},
                         {"d", index}},
-                       getCaptures().getTypes(), f32);
+                       getCaptures().getTypes(), element);
 }
 
 LogicalResult TileFinishOp::verify() {
@@ -352,5 +388,7 @@ LogicalResult TileFinishOp::verify() {
   if (lse && !isa<FloatType>(lse.getElementType()))
     checker.error() << "expected a float element type in lse, got "
                     << lse.getElementType();
-  return checker.result();
+  // tile_finish_c5
+  return all(
+      {checker.result(), verifyElements(*this, getScaleAttr().getType())});
 }

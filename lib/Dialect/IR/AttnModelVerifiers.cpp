@@ -200,6 +200,42 @@ LogicalResult DimSizeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // Kernels and calls
 //===----------------------------------------------------------------------===//
 
+void CheckIdsOp::build(OpBuilder &builder, OperationState &state, Value ids,
+                       OpFoldResult limit, StringRef name) {
+  auto number = dyn_cast<Attribute>(limit);
+  build(builder, state, ids, number ? Value() : cast<Value>(limit),
+        number ? builder.getI64IntegerAttr(
+                     cast<IntegerAttr>(number).getValue().getSExtValue())
+               : IntegerAttr(),
+        builder.getStringAttr(name));
+}
+
+OpFoldResult CheckIdsOp::getMixedLimit() {
+  return getBound() ? OpFoldResult(getBound()) : OpFoldResult(getLimitAttr());
+}
+
+LogicalResult CheckIdsOp::verify() {
+  // check_ids_c3
+  if (bool(getBound()) == bool(getLimitAttr()))
+    return emitOpError("expected one limit, a number or a value, got ")
+           << (getBound() ? "both" : "none");
+  return success();
+}
+
+bool KernelOp::hasDoubles() {
+  auto isDouble = [](Type type) {
+    return isa<ShapedType>(type) && getElementTypeOrSelf(type).isF64();
+  };
+  if (llvm::any_of(getArgumentTypes(), isDouble))
+    return true;
+  WalkResult walk = getBody().walk([&](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), isDouble)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return walk.wasInterrupted();
+}
+
 LogicalResult KernelOp::verify() {
   // kernel_c1
   if (getBody().empty())

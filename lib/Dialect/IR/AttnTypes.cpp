@@ -47,9 +47,9 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (size < 1)
       return emitError() << "expected tile sizes of at least 1, got a size of "
                          << size;
-  if (!elementType.isF32())
-    return emitError() << "expected a tile of f32 (because maxima, sums and "
-                          "products are kept in f32), got "
+  if (!elementType.isF32() && !elementType.isF64())
+    return emitError() << "expected a tile of f32 or f64 (because maxima, sums "
+                          "and products are kept in one of them), got "
                        << elementType;
   return success();
 }

@@ -193,7 +193,7 @@ LogicalResult KernelCompiler::run(ModuleOp module) {
     return module.emitError("cannot create a temporary folder: ")
            << error.message();
   for (auto kernel : module.getOps<KernelOp>())
-    if (failed(prepare(kernel)))
+    if (!kernel.isLoopKernel() && failed(prepare(kernel)))
       return failure();
 
   unsigned limit = options.jobs

@@ -136,8 +136,8 @@ struct CheckIdsModel
       buffer = makeDenseCopy(rewriter, check.getLoc(), *buffer, options);
     if (failed(buffer))
       return failure();
-    CheckIdsOp::create(rewriter, check.getLoc(), *buffer, check.getLimitAttr(),
-                       check.getNameAttr());
+    CheckIdsOp::create(rewriter, check.getLoc(), *buffer, check.getMixedLimit(),
+                       check.getName());
     rewriter.eraseOp(op);
     return success();
   }
@@ -157,9 +157,13 @@ void attn::registerBufferization(DialectRegistry &registry) {
 
 LogicalResult attn::bufferizeDriver(Driver &driver) {
   bufferization::OneShotBufferizationOptions options;
+  // settleLoopBuffers takes them.
+  options.allowReturnAllocsFromLoops = driver.hasLoops;
   bufferization::BufferizationState state;
   if (failed(
           bufferization::runOneShotBufferize(driver.function, options, state)))
+    return failure();
+  if (driver.hasLoops && failed(settleLoopBuffers(driver)))
     return failure();
   PassManager pm(driver.module->getContext());
   pm.addNestedPass<func::FuncOp>(createLowerAffinePass());

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn;
@@ -180,7 +181,8 @@ FailureOr<Driver> attn::buildDriver(ModuleOp variant,
       ->loadDialect<arith::ArithDialect, bufferization::BufferizationDialect,
                     cf::ControlFlowDialect, func::FuncDialect,
                     linalg::LinalgDialect, LLVM::LLVMDialect,
-                    memref::MemRefDialect, tensor::TensorDialect>();
+                    memref::MemRefDialect, scf::SCFDialect,
+                    tensor::TensorDialect>();
   Driver driver{cast<ModuleOp>(variant->clone()), {}, &interface, &target, {}};
   FailureOr<func::FuncOp> entry = getEntry(*driver.module);
   if (failed(entry))
@@ -189,6 +191,8 @@ FailureOr<Driver> attn::buildDriver(ModuleOp variant,
   if (!llvm::hasSingleElement(driver.function.getBody()))
     return entry->emitError("expected one block in the host function, got ")
            << driver.function.getBody().getBlocks().size();
+  if (failed(inlineLoopKernels(driver)))
+    return failure();
   DriverBuilder builder(driver);
   builder.prepareCalls();
   builder.convertInputs();

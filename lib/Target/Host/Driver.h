@@ -6,14 +6,14 @@
 // The steps, in order, each a function of its own:
 //
 //   buildDriver      the entry function in terms of buffers: results, weights
-//   and
-//                    dims become arguments; kernels lose their bodies
-//   bufferizeDriver  upstream one-shot bufferization; left-overs become loops
+//                    and dims become arguments; kernels with a loops schedule
+//                    become part of it (inlineLoopKernels)
+//   bufferizeDriver  upstream one-shot bufferization; no buffer leaves a loop
+//                    (settleLoopBuffers)
 //   planMemory       no allocation is left: outputs are written in place, all
 //                    else lies in one workspace
 //   lowerDriver      kernel calls with Halide's buffer structs, the C
-//   signature,
-//                    the LLVM dialect
+//                    signature, the LLVM dialect
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +34,8 @@ struct Driver {
   const TargetInfo *target;
   /// Weights in the order of the driver's table.
   llvm::SmallVector<std::string> weights;
+  /// Whether `function` holds kernels as loops.
+  bool hasLoops = false;
 
   /// Arguments of `function` between buildDriver and lowerDriver: inputs,
   /// outputs, weights, dims; planMemory adds the workspace at the end.
@@ -58,7 +60,9 @@ inline constexpr llvm::StringLiteral stridedInputsName = "strided_inputs";
 mlir::FailureOr<Driver> buildDriver(mlir::ModuleOp variant,
                                     const ModelInterface &interface,
                                     const TargetInfo &target);
+llvm::LogicalResult inlineLoopKernels(Driver &driver);
 llvm::LogicalResult bufferizeDriver(Driver &driver);
+llvm::LogicalResult settleLoopBuffers(Driver &driver);
 llvm::LogicalResult planMemory(Driver &driver);
 llvm::LogicalResult lowerDriver(Driver &driver);
 

@@ -11,9 +11,6 @@
 
 namespace attn {
 
-/// Rewrites attn.gelu and attn.relu of scalars in terms of arith and math.
-void expandActivations(mlir::func::FuncOp function);
-
 /// Rewrites scalar operations on floats below 32 bits so that no conversion is
 /// left that the target's CPU does not have.
 void expandNarrowFloats(mlir::func::FuncOp function, const TargetInfo &target);

@@ -229,11 +229,14 @@ void DriverLowering::lowerCheck(CheckIdsOp check) {
   // The room of kernel dims is larger than an i64 a dimension.
   for (auto [axis, size] : llvm::enumerate(metadata.getSizes()))
     store(toI64(size), field(dims, i64, {static_cast<int32_t>(axis)}));
+  Value limit = check.getBound()
+                    ? toI64(check.getBound())
+                    : constant(i64, static_cast<int64_t>(*check.getLimit()));
   SmallVector<Value> arguments{
       ctx,
       getAddress(check.getIds()),
       constant(i32, type.getElementType().isInteger(64)),
-      constant(i64, check.getLimit()),
+      limit,
       getString(check.getName()),
       constant(i32, type.getRank()),
       dims};

@@ -12,17 +12,23 @@
 
 #include "DriverLowering.h"
 #include "HostScalars.h"
+#include "attn/Conversion/AttnToLoops/AttnToLoops.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace attn;
@@ -179,24 +185,66 @@ void DriverLowering::makeWorkspaceSignature() {
   workspace.setFunctionType(FunctionType::get(context, {pointer}, i64));
 }
 
+/// LLVM has neither activations nor divisions that round up or down.
+static void expandScalars(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  populateActivationPatterns(patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  walkAndApplyPatterns(function, std::move(patterns));
+}
+
+/// Functions that LLVM has no intrinsic for become calls of libm. Upstream's
+/// pass knows no others than those of libm, and takes rsqrt for one.
+static LogicalResult callLibm(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<math::AcoshOp, math::AsinhOp, math::AtanhOp, math::CbrtOp,
+                      math::ErfOp, math::ErfcOp>();
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// In memory an i1 is a byte, and any value but 0 is true: the caller's bytes
+/// are not of our making.
+static void loadBytesForBools(ModuleOp module) {
+  module.walk([](LLVM::LoadOp load) {
+    if (!load.getType().isInteger(1))
+      return;
+    OpBuilder builder(load);
+    Location loc = load.getLoc();
+    Type i8 = builder.getI8Type();
+    Value byte = LLVM::LoadOp::create(builder, loc, i8, load.getAddr());
+    Value zero = LLVM::ConstantOp::create(builder, loc, i8,
+                                          builder.getIntegerAttr(i8, 0));
+    load.replaceAllUsesWith(Value(LLVM::ICmpOp::create(
+        builder, loc, LLVM::ICmpPredicate::ne, byte, zero)));
+    load.erase();
+  });
+}
+
 LogicalResult DriverLowering::convert() {
   for (auto kernel :
        llvm::make_early_inc_range(driver.module->getOps<KernelOp>()))
     kernel.erase();
-  expandActivations(function);
+  expandScalars(function);
   expandNarrowFloats(function, *driver.target);
   PassManager pm(context);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  // What is no intrinsic of LLVM: functions of libm.
-  pm.addPass(createConvertMathToLibmPass());
+  if (failed(pm.run(*driver.module)) || failed(callLibm(*driver.module)))
+    return failure();
+  pm.clear();
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  return pm.run(*driver.module);
+  if (failed(pm.run(*driver.module)))
+    return failure();
+  loadBytesForBools(*driver.module);
+  return success();
 }
 
 LogicalResult attn::lowerDriver(Driver &driver) {

@@ -5,23 +5,23 @@
 //
 // Kernels, our run-time and Halide's are bitcode. LLVM's linker merges them
 // with the drivers in process, so no linker is needed and the object has
-// exactly the C API as its symbols. Kernels were optimised by Halide and the
-// run-time by clang: what follows is dead code elimination.
+// exactly the C API as its symbols. Kernels were optimised by Halide, the
+// run-time by clang and drivers with loops when they were made: what follows is
+// dead code elimination.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ObjectLinker.h"
 #include "KernelBitcode.h"
+#include "LlvmPasses.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Runtime/RuntimeBitcode.h"
 #include "attn/Target/Halide/HalideTarget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace mlir;
@@ -72,6 +72,8 @@ LogicalResult ObjectLinker::add(std::unique_ptr<llvm::Module> module) {
 
 LogicalResult ObjectLinker::addKernels(Variant variant, StringRef folder) {
   for (KernelOp kernel : variant.module.getOps<KernelOp>()) {
+    if (kernel.isLoopKernel()) // Part of the driver.
+      continue;
     std::string symbol = getKernelSymbol(kernel, *variant.target);
     SmallString<128> path(folder);
     llvm::sys::path::append(path, symbol + ".bc");
@@ -153,19 +155,7 @@ LogicalResult ObjectLinker::finish() {
   llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
     return llvm::is_contained(api, &value);
   });
-  llvm::PassBuilder passes(object.machine.get());
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(components);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager manager;
-  manager.addPass(llvm::GlobalDCEPass());
-  manager.run(module, modules);
+  dropDeadCode(module, *object.machine);
 
   bool failed = false;
   for (const llvm::Function &function : module)

@@ -13,6 +13,7 @@
 #include "Descriptor.h"
 #include "Driver.h"
 #include "KernelBitcode.h"
+#include "LlvmPasses.h"
 #include "ObjectLinker.h"
 #include "attn/Support/TemporaryFolder.h"
 #include "attn/Target/Halide/HalideTarget.h"
@@ -106,6 +107,8 @@ LogicalResult ObjectBuilder::buildDrivers() {
     module->setTargetTriple(result.machine->getTargetTriple());
     module->setDataLayout(result.machine->createDataLayout());
     addTargetAttributes(*module, *variant.target);
+    if (driver.hasLoops)
+      optimize(*module, *result.machine);
     if (failed(linker.add(std::move(module))))
       return failure();
   }

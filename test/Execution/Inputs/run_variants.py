@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # ===-----------------------------------------------------------------------=== #
 #
-#   run_variants.py ATTN_RUN MODELS DATA SCRATCH
+#   run_variants.py ATTN_RUN DATA SCRATCH [--OPTION...] MODEL...
 #
-# The models of the reference evaluator are written in f64. Rewrites each and its
-# case in f32, compiles it, and compares with the case. Prints a line for each,
-# and the output of those that fail.
+# The variants are written in f64. Rewrites each and its case in f32, unless the
+# option --f64 is given, compiles it, and compares with the case. Prints a line for
+# each, and the output of those that fail.
 
 import pathlib
 import re
@@ -16,9 +16,10 @@ import sys
 
 import numpy as np
 
-attn_run, models, data, scratch = sys.argv[1:]
-# Compares the bits of a float, which are others in f32.
-SKIPPED = {"fused-mask-finfo-min"}
+attn_run, data, scratch, *rest = sys.argv[1:]
+double = "--f64" in rest
+options = [word for word in rest if word.startswith("--") and word != "--f64"]
+models = [word for word in rest if not word.startswith("--")]
 
 
 def to_f32(source, target):
@@ -33,16 +34,17 @@ def to_f32(source, target):
 
 
 failed = 0
-for path in sorted(pathlib.Path(models).glob("*.mlir")):
-    if path.stem in SKIPPED:
-        continue
+for path in map(pathlib.Path, sorted(models)):
     text = path.read_text()
     case = re.search(r"%data/variants/([\w.-]+\.npz)", text).group(1)
-    model = pathlib.Path(scratch) / path.name
-    model.write_text(text.replace("f64", "f32"))
-    to_f32(pathlib.Path(data) / case, pathlib.Path(scratch) / case)
+    model, arrays = pathlib.Path(scratch) / path.name, pathlib.Path(data) / case
+    if not double:
+        text = text.replace("f64", "f32")
+        arrays = pathlib.Path(scratch) / case
+        to_f32(pathlib.Path(data) / case, arrays)
+    model.write_text(text)
     run = subprocess.run(
-        [attn_run, str(model), "--case", str(pathlib.Path(scratch) / case)],
+        [attn_run, str(model), f"--case={arrays}", *options],
         capture_output=True,
         text=True,
     )
@@ -50,5 +52,5 @@ for path in sorted(pathlib.Path(models).glob("*.mlir")):
     if run.returncode != 0:
         print(run.stdout, run.stderr, sep="\n")
         failed += 1
-print(failed, "failed")
+print(f"{len(models)} models, {failed} failed")
 sys.exit(failed != 0)

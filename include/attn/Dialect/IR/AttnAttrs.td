@@ -148,6 +148,17 @@ def Attn_RowwiseScheduleAttr : Attn_AttrDef<"RowwiseSchedule", "rowwise_schedule
   let genVerifyDecl = 1;
 }
 
+def Attn_LoopsScheduleAttr : Attn_AttrDef<"LoopsSchedule", "loops_schedule"> {
+  let summary = "plain loops instead of a Halide pipeline";
+  let description = [{
+    The kernel goes through `convert-attn-to-loops` and LLVM: slow, simple, and for every element type, f64
+    included. `attn-schedule` sets it on kernels with f64 tensors, and on all kernels if it is asked to
+    (`--lowering=loops`).
+
+    Example: `#attn.loops_schedule`
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Facts: found by attn-analyze-masks, read by attn-tile.
 //===----------------------------------------------------------------------===//

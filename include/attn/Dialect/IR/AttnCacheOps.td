@@ -100,6 +100,9 @@ def Attn_CacheAppendOp : Attn_GraphOp<"cache_append", [AllTypesMatch<["cache", "
     - (C3) The element types are equal.
     - (C4) `cache` and the result have the same type.
 
+    In a compiled model the length is said as `0 <= length[b] < C - S + 1`. A cache that is an input stays as it is, as
+    every input does; the result is another tensor, and so is its memory.
+
     Lifetime: graph level. `attn-generalize` turns it into stores of slices.
 
     Example:

@@ -168,22 +168,35 @@ def Attn_CheckIdsOp : Attn_Op<"check_ids"> {
   let summary = "refuses ids outside a table";
   let description = [{
     A compiled model returns an error that says `name`, the position and the id, unless
-    0 <= id < `limit` holds for every id.
+    0 <= id < `limit` holds for every id. The limit is a number, or a value where a dynamic
+    dimension decides.
 
     **Constraints**
-    - (C1) `limit` is positive.
+    - (C1) `limit`, if it is a number, is positive.
     - (C2) `ids` holds i32 or i64, in a tensor or, after bufferization, in a memref.
+    - (C3) There is one limit, a number or a value.
 
-    Lifetime: made by `attn-form-kernels` in front of a kernel with an `attn.embedding`.
+    Lifetime: made by `attn-form-kernels` in front of a kernel with an `attn.embedding`, and by
+    `attn-generalize` for the positions of an `attn.rotary` and the lengths of an `attn.cache_append`.
 
     Example:
     ```mlir
     attn.check_ids %ids below(30522) name("input_ids") : tensor<?x?xi64>
+    attn.check_ids %length below(%room) name("length") : tensor<?xi64>
     ```
   }];
   let arguments = (ins Arg<AnyTypeOf<[RankedTensorOf<[I32, I64]>, MemRefOf<[I32, I64]>]>, "Row numbers of a table.">:$ids,
-                       ConfinedAttr<I64Attr, [IntPositive]>:$limit, StrAttr:$name);
-  let assemblyFormat = "$ids `below` `(` $limit `)` `name` `(` $name `)` attr-dict `:` type($ids)";
+                       Arg<Optional<Index>, "What ids are below, as a value.">:$bound,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$limit, StrAttr:$name);
+  let assemblyFormat = [{
+    $ids `below` `(` ($limit^) : (`` $bound)? `)` `name` `(` $name `)` attr-dict `:` type($ids)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$ids, "::mlir::OpFoldResult":$limit, "::llvm::StringRef":$name)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The limit, whichever way it is given.
+    ::mlir::OpFoldResult getMixedLimit();
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,7 +232,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_LinearScheduleAttr, Attn_RowwiseScheduleAttr]>>:$schedule);
+      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_LinearScheduleAttr, Attn_RowwiseScheduleAttr,
+                              Attn_LoopsScheduleAttr]>>:$schedule);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -228,6 +242,10 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Whether the kernel goes through convert-attn-to-loops, and not through Halide.
+    bool isLoopKernel() { return ::llvm::isa_and_present<::attn::LoopsScheduleAttr>(getScheduleAttr()); }
+    /// Whether a tensor of the kernel holds f64, which Halide kernels do not compute with.
+    bool hasDoubles();
   }];
 }
 

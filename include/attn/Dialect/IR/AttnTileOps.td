@@ -5,12 +5,22 @@
 //
 // One step of the recurrence over key tiles, taken apart into operations that
 // a reader can check against the paper and a hand can edit. R is the number of
-// query rows of a tile, C the number of keys, D and Dv channels.
+// query rows of a tile, C the number of keys, D and Dv channels. Tiles hold T:
+// f32, or f64 where the tensors do.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_IR_ATTNTILEOPS_TD
 #define ATTN_DIALECT_IR_ATTNTILEOPS_TD
 include "attn/Dialect/IR/AttnFusedOps.td"
+
+/// A factor of exponents: a number of the tiles' element type. f32 goes without saying.
+def Attn_TileScaleAttr : Attr<And<[CPred<"::llvm::isa<::mlir::FloatAttr>($_self)">,
+    CPred<"::llvm::isa<::mlir::Float32Type, ::mlir::Float64Type>(::llvm::cast<::mlir::FloatAttr>($_self).getType())">]>,
+    "number of f32 or f64"> {
+  let storageType = "::mlir::FloatAttr";
+  let returnType = "::llvm::APFloat";
+  let convertFromStorage = "$_self.getValue()";
+}
 
 class Attn_TileOp<string mnemonic, string resultName, list<Trait> traits = [],
                   list<string> namedParts = ["getAsmResultNames"]>
@@ -32,7 +42,7 @@ def Attn_TileLoadOp : Attn_TileOp<"tile_load", "tile"> {
     | `tensor`  | any   | float |
     | `indices` |       | index, one a dimension |
     | `rows`    |       | index, at most R |
-    | result    | R, C  | f32   |
+    | result    | R, C  | T     |
 
     Rows from `rows` on, and columns past the edge of the tensor, hold nothing.
 
@@ -41,7 +51,7 @@ def Attn_TileLoadOp : Attn_TileOp<"tile_load", "tile"> {
     - (C2) `dims` are two different dimensions of `tensor`.
     - (C3) The element type of `tensor` is a float type.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %kt = attn.tile_load %key[%b, %j0, %g, %c0] dims [1, 3] rows(%valid)
         : tensor<?x?x12x32xf32> -> !attn.tile<128x32xf32>
@@ -65,8 +75,9 @@ def Attn_TileFillOp : Attn_TileOp<"tile_fill", "start"> {
 
         result[...] = value
 
+    `value` is written as an f32, also for a tile of f64.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %m = attn.tile_fill 0xFF800000 : !attn.tile<24xf32>
     ```
@@ -88,29 +99,30 @@ def Attn_TileScoresOp : Attn_TileOp<"tile_scores", "scores", [AttrSizedOperandSe
 
     | value    | shape | type                            |
     |----------|-------|---------------------------------|
-    | `query`  | R, D  | f32                             |
-    | `key`    | C, D  | f32                             |
-    | `scale`  |       | f32                             |
+    | `query`  | R, D  | T                               |
+    | `key`    | C, D  | T                               |
+    | `scale`  |       | T                               |
     | `at`     |       | b, h, i of row 0, j of column 0 |
-    | result   | R, C  | f32                             |
+    | result   | R, C  | T                               |
 
-    The region has the arguments q: f32, k: f32, b, h, i, j, d and the captures, with i and j counted
+    The region has the arguments q: T, k: T, b, h, i, j, d and the captures, with i and j counted
     from the start of the sequence; absent, it is the product.
 
     **Constraints**
     - (C1) D of `query` and `key` are equal, and the result is (R, C).
     - (C2) `at` is four indices, and is there if the region is.
     - (C3) Captures are there only if the region is.
-    - (C4) The region, if there, has one block with the arguments above and yields one f32.
+    - (C4) The region, if there, has one block with the arguments above and yields one T.
+    - (C5) `query`, `key`, `scale` and the result have the same T.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %s = attn.tile_scores %qt, %kt scale(%c : f32)
         : !attn.tile<24x32xf32>, !attn.tile<128x32xf32> -> !attn.tile<24x128xf32>
     ```
   }];
   let arguments = (ins Arg<Attn_Tile2D, "Queries.">:$query, Arg<Attn_Tile2D, "Keys.">:$key,
-                       Arg<F32, "Factor of each product.">:$scale,
+                       Arg<AnyTypeOf<[F32, F64]>, "Factor of each product.">:$scale,
                        Arg<Variadic<Index>, "b, h, i of row 0, j of column 0.">:$position,
                        Arg<Variadic<AnyType>, "What the region reads.">:$captures);
   let results = (outs Res<Attn_Tile2D, "Scores.">:$result);
@@ -131,16 +143,16 @@ def Attn_TileScoreOp : Attn_TileOp<"tile_score", "score", [AllTypesMatch<["score
 
     | value              | shape | type                            |
     |--------------------|-------|---------------------------------|
-    | `scores`, result   | R, C  | f32                             |
+    | `scores`, result   | R, C  | T                               |
     | `at`               |       | b, h, i of row 0, j of column 0 |
 
     **Constraints**
     - (C1) `at` is four indices.
-    - (C2) The region has one block with the arguments s: f32, b, h, i, j and the captures, and
-      yields one f32.
+    - (C2) The region has one block with the arguments s: T, b, h, i, j and the captures, and
+      yields one T.
     - (C3) `scores` and the result have the same type.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %s1 = attn.tile_score %s0 at(%b, %h, %i0, %j0) capture(%cap : f32) {
     ^bb0(%x: f32, %bb: index, %hh: index, %i: index, %j: index, %c: f32):
@@ -173,7 +185,7 @@ def Attn_TileMaskOp : Attn_TileOp<"tile_mask", "visible", [AllTypesMatch<["score
 
     | value              | shape | type                            |
     |--------------------|-------|---------------------------------|
-    | `scores`, result   | R, C  | f32                             |
+    | `scores`, result   | R, C  | T                               |
     | `at`               |       | b, h, i of row 0, j of column 0 |
 
     A hidden pair adds nothing to maxima, sums and mixes, whatever its score and value are.
@@ -183,7 +195,7 @@ def Attn_TileMaskOp : Attn_TileOp<"tile_mask", "visible", [AllTypesMatch<["score
     - (C2) The region has one block with the arguments b, h, i, j and the captures, and yields one i1.
     - (C3) `scores` and the result have the same type.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %s1 = attn.tile_mask %s0 at(%b, %h, %i0, %j0) {
     ^bb0(%bb: index, %hh: index, %i: index, %j: index):
@@ -217,16 +229,17 @@ def Attn_TileMaxOp : Attn_TileOp<"tile_max", "maximum", [AllTypesMatch<["carry",
 
     | value           | shape | type |
     |-----------------|-------|------|
-    | `scores`        | R, C  | f32  |
-    | `carry`, result | R     | f32  |
+    | `scores`        | R, C  | T    |
+    | `carry`, result | R     | T    |
 
     Hidden pairs are left out; a row of hidden pairs keeps `carry`.
 
     **Constraints**
     - (C1) R of `scores` and `carry` are equal.
     - (C2) `carry` and the result have the same type.
+    - (C3) `scores` and `carry` have the same T.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %m1 = attn.tile_max %s, %m0 : !attn.tile<24x128xf32>, !attn.tile<24xf32>
     ```
@@ -246,25 +259,26 @@ def Attn_TileExpOp : Attn_TileOp<"tile_exp", "weights", [AllTypesMatch<["scores"
 
     | value              | shape | type |
     |--------------------|-------|------|
-    | `scores`, result   | R, C  | f32  |
-    | `maximum`          | R     | f32  |
+    | `scores`, result   | R, C  | T    |
+    | `maximum`          | R     | T    |
 
-    `scale` is log2(e) = 1.442695 for a softmax. A hidden pair has weight exactly 0.
+    `scale` is log2(e) for a softmax: 1.442695, or `f64 1.4426950408889634`. A hidden pair has weight exactly 0.
 
     **Constraints**
     - (C1) R of `scores` and `maximum` are equal.
     - (C2) `scores` and the result have the same type.
+    - (C3) `scores`, `maximum` and `scale` have the same T.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %p = attn.tile_exp %s, %m1 scale(1.442695) : !attn.tile<24x128xf32>, !attn.tile<24xf32>
     ```
   }];
   let arguments = (ins Arg<Attn_Tile2D, "Scores.">:$scores, Arg<Attn_Tile1D, "Maximum so far.">:$maximum,
-                       F32Attr:$scale);
+                       Attn_TileScaleAttr:$scale);
   let results = (outs Res<Attn_Tile2D, "Weights.">:$result);
   let assemblyFormat = [{
-    $scores `,` $maximum `scale` `(` custom<F32>($scale) `)` attr-dict
+    $scores `,` $maximum `scale` `(` custom<TileScale>($scale) `)` attr-dict
     `:` qualified(type($scores)) `,` qualified(type($maximum))
   }];
   let hasVerifier = 1;
@@ -277,26 +291,27 @@ def Attn_TileRescaleOp : Attn_TileOp<"tile_rescale", "rescaled", [AllTypesMatch<
 
     | value             | shape     | type |
     |-------------------|-----------|------|
-    | `input`, result   | R or R, D | f32  |
-    | `before`, `after` | R         | f32  |
+    | `input`, result   | R or R, D | T    |
+    | `before`, `after` | R         | T    |
 
     Where `before` and `after` are equal the factor is exactly 1, also for -inf.
 
     **Constraints**
     - (C1) R of `input` and `before` are equal.
     - (C2) `input` and the result have the same type, and so have `before` and `after`.
+    - (C3) `input`, `before` and `scale` have the same T.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %l1 = attn.tile_rescale %l0 from %m0 to %m1 scale(1.442695) : !attn.tile<24xf32>, !attn.tile<24xf32>
     ```
   }];
   let arguments = (ins Arg<Attn_AnyTile, "Sum or accumulator.">:$input,
                        Arg<Attn_Tile1D, "Maximum that it is relative to.">:$before,
-                       Arg<Attn_Tile1D, "Maximum that it shall be relative to.">:$after, F32Attr:$scale);
+                       Arg<Attn_Tile1D, "Maximum that it shall be relative to.">:$after, Attn_TileScaleAttr:$scale);
   let results = (outs Res<Attn_AnyTile, "The same, relative to `after`.">:$result);
   let assemblyFormat = [{
-    $input `from` $before `to` $after `scale` `(` custom<F32>($scale) `)` attr-dict
+    $input `from` $before `to` $after `scale` `(` custom<TileScale>($scale) `)` attr-dict
     `:` qualified(type($input)) `,` qualified(type($before))
   }];
   let hasFolder = 1;
@@ -310,14 +325,15 @@ def Attn_TileSumOp : Attn_TileOp<"tile_sum", "sum", [AllTypesMatch<["carry", "re
 
     | value           | shape | type |
     |-----------------|-------|------|
-    | `weights`       | R, C  | f32  |
-    | `carry`, result | R     | f32  |
+    | `weights`       | R, C  | T    |
+    | `carry`, result | R     | T    |
 
     **Constraints**
     - (C1) R of `weights` and `carry` are equal.
     - (C2) `carry` and the result have the same type.
+    - (C3) `weights` and `carry` have the same T.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %l2 = attn.tile_sum %p, %l1 : !attn.tile<24x128xf32>, !attn.tile<24xf32>
     ```
@@ -342,22 +358,23 @@ def Attn_TileMixOp : Attn_TileOp<"tile_mix", "mixed", [AllTypesMatch<["carry", "
 
     | value           | shape | type                            |
     |-----------------|-------|---------------------------------|
-    | `weights`       | R, C  | f32                             |
-    | `value`         | C, Dv | f32                             |
-    | `carry`, result | R, Dv | f32                             |
+    | `weights`       | R, C  | T                               |
+    | `value`         | C, Dv | T                               |
+    | `carry`, result | R, Dv | T                               |
     | `at`            |       | b, h, i of row 0, j of column 0 |
 
-    A hidden pair adds nothing, even if its value is NaN. The region has the arguments v: f32, b, h,
+    A hidden pair adds nothing, even if its value is NaN. The region has the arguments v: T, b, h,
     i, j, d and the captures; absent, it is v.
 
     **Constraints**
     - (C1) R, C and Dv of `weights`, `value` and `carry` agree.
     - (C2) `at` is four indices, and is there if the region is.
     - (C3) Captures are there only if the region is.
-    - (C4) The region, if there, has one block with the arguments above and yields one f32.
+    - (C4) The region, if there, has one block with the arguments above and yields one T.
     - (C5) `carry` and the result have the same type.
+    - (C6) `weights`, `value` and `carry` have the same T.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %a2 = attn.tile_mix %p, %vt, %a1
         : !attn.tile<24x128xf32>, !attn.tile<128x32xf32>, !attn.tile<24x32xf32>
@@ -385,8 +402,8 @@ def Attn_TileFinishOp : Attn_TileOp<"tile_finish", "output", [AllTypesMatch<["su
 
     | value            | shape    | type             |
     |------------------|----------|------------------|
-    | `accumulator`    | R, Dv    | f32              |
-    | `sum`, `maximum` | R        | f32              |
+    | `accumulator`    | R, Dv    | T                |
+    | `sum`, `maximum` | R        | T                |
     | `rows`           |          | index, at most R |
     | result           | rows, Dv | float            |
     | `lse`            | rows     | float            |
@@ -399,8 +416,9 @@ def Attn_TileFinishOp : Attn_TileOp<"tile_finish", "output", [AllTypesMatch<["su
       the same in both and at most R.
     - (C3) The element types of result and `lse` are float types.
     - (C4) `sum` and `maximum` have the same type.
+    - (C5) `accumulator`, `sum` and `scale` have the same T.
 
-    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target and by `convert-attn-to-loops`. Example:
     ```mlir
     %o = attn.tile_finish %a, %l, %m rows(%rows) scale(1.442695)
         : !attn.tile<24x32xf32>, !attn.tile<24xf32> -> tensor<?x32xf32>
@@ -408,11 +426,11 @@ def Attn_TileFinishOp : Attn_TileOp<"tile_finish", "output", [AllTypesMatch<["su
   }];
   let arguments = (ins Arg<Attn_Tile2D, "Mix of all values.">:$accumulator,
                        Arg<Attn_Tile1D, "Sum of all weights.">:$sum, Arg<Attn_Tile1D, "Maximum of all scores.">:$maximum,
-                       Arg<Index, "Number of valid rows.">:$rows, F32Attr:$scale);
+                       Arg<Index, "Number of valid rows.">:$rows, Attn_TileScaleAttr:$scale);
   let results = (outs Res<AnyRankedTensor, "Rows of the result.">:$result,
                       Res<Optional<AnyRankedTensor>, "Natural log-sum-exp of the rows.">:$lse);
   let assemblyFormat = [{
-    $accumulator `,` $sum `,` $maximum `rows` `(` $rows `)` `scale` `(` custom<F32>($scale) `)` attr-dict
+    $accumulator `,` $sum `,` $maximum `rows` `(` $rows `)` `scale` `(` custom<TileScale>($scale) `)` attr-dict
     `:` qualified(type($accumulator)) `,` qualified(type($sum)) `->` type($result) (`,` type($lse)^)?
   }];
   let hasVerifier = 1;

@@ -60,10 +60,11 @@ mlir::LogicalResult compileKernel(KernelOp kernel, const TargetInfo &target,
                                   llvm::StringRef symbol,
                                   const KernelFiles &files);
 
-/// Compiles all kernels of a module into `dir`/<symbol>.bc, each in a child
-/// process: in parallel, with a time limit, and with the same bytes each time
-/// (Halide renames symbols when a process compiles twice). Diagnostics of the
-/// children come back at the kernels' locations; all kernels are tried.
+/// Compiles the kernels of a module, but those with a loops schedule, into
+/// `dir`/<symbol>.bc, each in a child process: in parallel, with a time limit,
+/// and with the same bytes each time (Halide renames symbols when a process
+/// compiles twice). Diagnostics of the children come back at the kernels'
+/// locations; all kernels are tried.
 mlir::LogicalResult compileKernels(mlir::ModuleOp module,
                                    const TargetInfo &target,
                                    llvm::StringRef dir,
