@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/APFloat.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace llvm;
@@ -44,6 +45,11 @@ static const fltSemantics *semanticsOf(NpyType type) {
 }
 
 bool isFloat(NpyType type) { return semanticsOf(type) != nullptr; }
+
+double npyRoundoff(NpyType type) {
+  return std::ldexp(
+      1.0, -static_cast<int>(APFloat::semanticsPrecision(*semanticsOf(type))));
+}
 
 double npyElement(const NpyArray &array, uint64_t i) {
   uint64_t bytes = npyTypeBytes(array.type), bits = 0;

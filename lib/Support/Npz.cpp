@@ -49,7 +49,7 @@ static constexpr TypeInfo types[] = {
     {NpyType::F16, "f16", "<f2", 2},
     {NpyType::I8, "i8", "|i1", 1},
     {NpyType::I16, "i16", "<i2", 2},
-    {NpyType::BF16, "bf16", "", 2},
+    {NpyType::BF16, "bf16", "|V2", 2},
     {NpyType::F8E4M3FN, "f8e4m3fn", "", 1},
     {NpyType::F8E4M3FNUZ, "f8e4m3fnuz", "", 1},
     {NpyType::F8E5M2, "f8e5m2", "", 1},
@@ -194,6 +194,9 @@ static void parseNpy(StringRef bytes, NpyArray &array, Problems &problems) {
   }
   auto known = make_filter_range(
       types, [](const TypeInfo &type) { return !type.descr.empty(); });
+  // Two bytes of no known type have no order; some versions of NumPy write one.
+  if (*header.descr == "<V2")
+    header.descr = "|V2";
   const TypeInfo *type = find_if(types, [&](const TypeInfo &type) {
     return !type.descr.empty() && type.descr == *header.descr;
   });

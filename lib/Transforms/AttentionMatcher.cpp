@@ -7,6 +7,7 @@
 #include "RuleInliner.h"
 #include "Scalarize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -91,19 +92,41 @@ std::optional<Obstacle> AttentionMatcher::match() {
   auto element = [](Value value) {
     return cast<RankedTensorType>(value.getType()).getElementType();
   };
-  if (element(scores.query) != element(mix.getValue())) {
-    Obstacle obstacle{scores.op, "", "use one type for query, key and value"};
+  if (getComputeType(element(scores.query)) !=
+      getComputeType(element(mix.getValue()))) {
+    Obstacle obstacle{scores.op, "",
+                      "use f64 for all of query, key and value, or for none"};
     llvm::raw_string_ostream(obstacle.reason)
         << nameOf(scores.op) << " reads " << element(scores.query)
         << " and attn.mix reads " << element(mix.getValue());
     return obstacle;
   }
+  // Scores of 16 bits are f32 inside.
+  for (Operation *op : between)
+    if (isa<arith::BitcastOp>(op) &&
+        element(op->getOperand(0)).getIntOrFloatBitWidth() == 16)
+      return Obstacle{op,
+                      "arith.bitcast reads the bits of a score of 16 bits, "
+                      "which is one of 32 bits here",
+                      "compute with numbers"};
   if (auto obstacle = checkHiddenStayHidden())
     return obstacle;
   if (auto obstacle = checkOrder())
     return obstacle;
   findOtherUsers();
+  scores.query = asStored(scores.query);
+  scores.key = asStored(scores.key);
+  value = asStored(mix.getValue());
   return std::nullopt;
+}
+
+Value AttentionMatcher::asStored(Value tensor) {
+  auto wide = tensor.getDefiningOp<arith::ExtFOp>();
+  if (!wide || !isHalf(wide.getIn().getType()) ||
+      !getElementTypeOrSelf(tensor.getType()).isF32())
+    return tensor;
+  widened.insert(wide);
+  return wide.getIn();
 }
 
 /// Notes the first operation whose result is used by others than the chain.

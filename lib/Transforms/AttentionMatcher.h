@@ -45,7 +45,12 @@ public:
   /// Conversions of the weights, the mix's first.
   llvm::SmallVector<mlir::Operation *> conversions;
   SoftmaxOp softmax;
+  /// Query, key and value are the tensors of 16 bits where the operations read
+  /// conversions of those to f32: attention converts what it reads.
   ScoreSource scores;
+  mlir::Value value;
+  /// Those conversions, each once.
+  llvm::SetVector<mlir::Operation *> widened;
   /// The operations from the scores to the softmax, operands first.
   llvm::SetVector<mlir::Operation *> between;
   /// The first operation whose result is needed elsewhere, too: all scores are
@@ -54,6 +59,7 @@ public:
 
 private:
   void matchWeights();
+  mlir::Value asStored(mlir::Value tensor);
   bool dependsOnScores(mlir::Value value);
   void findOtherUsers();
   std::optional<Obstacle> checkHiddenStayHidden();

@@ -60,6 +60,7 @@ public:
 private:
   void inlineChain();
   Value createScale();
+  void narrowResult(AttentionOp attention);
   Value operandInScore(OpOperand &operand);
   void replaceLse(AttentionOp attention);
   void eraseUnused();
@@ -140,6 +141,19 @@ Value AttentionBuilder::createScale() {
       builder.getFloatAttr(regions.computeType(), scale));
 }
 
+/// Takes in a conversion of the result to 16 bits, if that is its only use.
+void AttentionBuilder::narrowResult(AttentionOp attention) {
+  Value result = attention.getResult();
+  if (!result.hasOneUse() || !regions.computeType().isF32())
+    return;
+  auto narrow = dyn_cast<arith::TruncFOp>(*result.user_begin());
+  if (!narrow || !isHalf(narrow.getType()))
+    return;
+  result.setType(cast<RankedTensorType>(narrow.getType()));
+  narrow.replaceAllUsesWith(result);
+  narrow.erase();
+}
+
 AttentionOp AttentionBuilder::build() {
   inlineChain();
   Value scale = createScale();
@@ -154,10 +168,11 @@ AttentionOp AttentionBuilder::build() {
   MixOp mix = match.mix;
   auto attention = AttentionOp::create(
       builder, loc, mix.getResult().getType(), lse, match.scores.query,
-      match.scores.key, mix.getValue(), scale, softmax.getSinks(),
+      match.scores.key, match.value, scale, softmax.getSinks(),
       regions.captures, mix.getLayoutAttr(), /*key_ranges=*/nullptr);
   regions.moveTo(attention);
   mix.getResult().replaceAllUsesWith(attention.getResult());
+  narrowResult(attention);
   if (hasLse)
     replaceLse(attention);
   eraseUnused();
@@ -193,6 +208,7 @@ void AttentionBuilder::eraseUnused() {
   chain.push_back(match.softmax);
   llvm::append_range(chain, llvm::reverse(match.between));
   chain.push_back(match.scores.op);
+  llvm::append_range(chain, match.widened);
   for (Operation *op : chain) {
     if (op->use_empty()) {
       op->erase();

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #define DEBUG_TYPE "attn-fuse-linear"
 
@@ -58,6 +59,13 @@ static bool isUsedOnlyBy(Operation *op, ArrayRef<Operation *> ops) {
   });
 }
 
+/// A number of 16 bits is one of 32 bits in the epilogue.
+static bool readsHalfBits(Operation *op) {
+  return isa<arith::BitcastOp>(op) &&
+         getElementTypeOrSelf(op->getResult(0).getType())
+                 .getIntOrFloatBitWidth() == 16;
+}
+
 /// The longest sequence of element-wise operations on the linear layer's result
 /// of which only the last is seen by others.
 static Epilogue findEpilogue(LinearOp linear) {
@@ -67,7 +75,7 @@ static Epilogue findEpilogue(LinearOp linear) {
     bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
       return llvm::is_contained(known, operand.getDefiningOp());
     });
-    if (!depends || !isElementwise(op) ||
+    if (!depends || !isElementwise(op) || readsHalfBits(op) ||
         cast<RankedTensorType>(op->getResult(0).getType()).getShape() !=
             linear.getType().getShape())
       continue;
@@ -97,9 +105,10 @@ static Epilogue findEpilogue(LinearOp linear) {
 /// Builds the epilogue region and collects its captures.
 class EpilogueBuilder {
 public:
-  EpilogueBuilder(OpBuilder &host, LinearOp linear) : host(host) {
+  EpilogueBuilder(OpBuilder &host, LinearOp linear)
+      : host(host), compute(getComputeType(linear.getType().getElementType())) {
     Location loc = linear.getLoc();
-    block->addArgument(linear.getType().getElementType(), loc);
+    block->addArgument(compute, loc);
     block->addArgument(host.getIndexType(), loc);
     block->addArgument(host.getIndexType(), loc);
     value = block->getArgument(0);
@@ -108,6 +117,7 @@ public:
       OpBuilder builder = builderAtEnd(*block);
       Value bias = tensor::ExtractOp::create(
           builder, loc, capture(linear.getBias()), block->getArgument(2));
+      bias = convertFloat(builder, loc, bias, compute);
       value = arith::AddFOp::create(builder, loc, value, bias);
       inRegion.map(linear.getResult(), value);
     }
@@ -119,7 +129,7 @@ public:
     for (Value operand : op->getOperands())
       operands.push_back(lookUp(op->getLoc(), operand));
     OpBuilder builder = builderAtEnd(*block);
-    value = createScalar(builder, op, operands);
+    value = createScalar(builder, op, operands, compute);
     inRegion.map(op->getResult(0), value);
   }
 
@@ -140,11 +150,21 @@ private:
     return block->addArgument(outside.getType(), outside.getLoc());
   }
 
-  /// The element of an operand. Every use of a tensor is a capture of its own,
-  /// so that the text does not depend on which tensors are the same.
+  /// The element of an operand, of the compute type if it is of 16 bits.
   Value lookUp(Location loc, Value operand) {
     if (Value inside = inRegion.lookupOrNull(operand))
       return inside;
+    Value element = load(loc, operand);
+    auto number = dyn_cast<FloatType>(element.getType());
+    if (!number || number.getWidth() >= compute.getWidth())
+      return element;
+    OpBuilder builder = builderAtEnd(*block);
+    return convertFloat(builder, loc, element, compute);
+  }
+
+  /// The element as it is stored. Every use of a tensor is a capture of its
+  /// own, so that the text does not depend on which tensors are the same.
+  Value load(Location loc, Value operand) {
     OpBuilder builder = builderAtEnd(*block);
     if (TypedAttr element = splatElement(operand))
       return arith::ConstantOp::create(builder, loc, element);
@@ -157,6 +177,7 @@ private:
   }
 
   OpBuilder &host;
+  FloatType compute;
   std::unique_ptr<Block> block = std::make_unique<Block>();
   IRMapping inRegion;
   Value value;

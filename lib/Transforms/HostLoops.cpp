@@ -16,24 +16,29 @@
 using namespace mlir;
 using namespace attn;
 
-/// Whether a kernel can hold the tensor, or f32 if it is `computed`.
-static bool isKernelTensor(Type type, bool computed) {
+/// Whether a kernel can hold the tensor, or floats if it is `computed`; of 16
+/// bits if it takes `halves`.
+static bool isKernelTensor(Type type, bool computed, bool halves) {
+  auto isKernelFloat = [&](Type type) {
+    return type.isF32() || (halves && isHalf(type));
+  };
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
-    return !isa<FloatType>(type) || type.isF32();
+    return !isa<FloatType>(type) || isKernelFloat(type);
   Type element = tensor.getElementType();
-  if (computed || isa<FloatType>(element))
-    if (!element.isF32())
-      return false;
+  if ((computed || isa<FloatType>(element)) && !isKernelFloat(element))
+    return false;
   // A kernel has a column; one without elements would still be compiled.
   return tensor.getRank() > 0 && !llvm::is_contained(tensor.getShape(), 0);
 }
 
-static bool areKernelTensors(Operation *op) {
-  return llvm::all_of(op->getOperandTypes(),
-                      [](Type type) { return isKernelTensor(type, false); }) &&
-         llvm::all_of(op->getResultTypes(),
-                      [](Type type) { return isKernelTensor(type, true); });
+static bool areKernelTensors(Operation *op, bool halves = false) {
+  return llvm::all_of(
+             op->getOperandTypes(),
+             [&](Type type) { return isKernelTensor(type, false, halves); }) &&
+         llvm::all_of(op->getResultTypes(), [&](Type type) {
+           return isKernelTensor(type, true, halves);
+         });
 }
 
 /// Whether Halide computes what the operation says, NaN and infinities
@@ -95,7 +100,11 @@ bool attn::isHostLoop(Operation *op) {
 }
 
 bool attn::isHostElementwise(Operation *op) {
-  return isElementwise(op) && !(areKernelTensors(op) && isExactFloat(op));
+  // Kernels compute with f32 what is stored in 16 bits, so that conversions
+  // are part of loading and storing.
+  bool isExact = isExactFloat(op) || isa<arith::ExtFOp, arith::TruncFOp>(op);
+  return isElementwise(op) &&
+         !(areKernelTensors(op, /*halves=*/true) && isExact);
 }
 
 void attn::makeHostLoop(Operation *op) {

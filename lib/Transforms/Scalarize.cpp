@@ -25,6 +25,11 @@ bool attn::isElementwise(Operation *op) {
          });
 }
 
+bool attn::isHalf(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF16() || element.isBF16();
+}
+
 Value attn::createScalar(OpBuilder &builder, Operation *op, ValueRange operands,
                          FloatType compute) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());

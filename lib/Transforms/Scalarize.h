@@ -21,6 +21,9 @@ namespace attn {
 /// shape (or scalars).
 bool isElementwise(mlir::Operation *op);
 
+/// True for f16, bf16, and tensors of them.
+bool isHalf(mlir::Type type);
+
 /// Creates the same operation on single elements. Where `compute` is given,
 /// numbers of narrower types are of that type instead, as the operands are.
 mlir::Value createScalar(mlir::OpBuilder &builder, mlir::Operation *op,

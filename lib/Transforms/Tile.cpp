@@ -480,15 +480,9 @@ Value AttentionTiler::materialize(Value inRegion, IRMapping &mapping) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Verifies that
-///   - the tensors are of f32 or f64, which is what tiles hold,
-///   - `key_ranges` belongs to a mask and has a symbol for each of its leaves.
+/// Verifies that `key_ranges` belongs to a mask and has a symbol for each of its
+/// leaves.
 static LogicalResult check(AttentionOp op) {
-  Type element = op.getQuery().getType().getElementType();
-  if (!element.isF32() && !element.isF64())
-    return op.emitOpError() << "expected tensors of f32 or f64 (because "
-                               "attention is compiled for those), got "
-                            << element;
   if (KeyRangesAttr ranges = op.getKeyRangesAttr()) {
     if (op.getMask().empty()) {
       op.emitOpError(

@@ -147,10 +147,18 @@ func.func @scores_c4_scale(%q: tensor<2x3x4x8xf16>, %scale: f16) {
 
 // -----
 
-func.func @scores_c5_element(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf16>) {
-  // expected-error @+2 {{expected element type 'f32' in key (because query has 'f32'), got 'f16'}}
+func.func @scores_c5_element(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf64>) {
+  // expected-error @+2 {{expected element type 'f32', 'f16' or 'bf16' in key (because query has 'f32' and one type computes with both), got 'f64'}}
   // expected-error @+1 {{expected element type 'f32' in result (because query has 'f32'), got 'f64'}}
-  %0 = attn.scores %q, %k layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf16> -> tensor<2x4x3x3xf64>
+  %0 = attn.scores %q, %k layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf64> -> tensor<2x4x3x3xf64>
+  return
+}
+
+// -----
+
+func.func @scores_c5_doubles(%q: tensor<2x3x4x8xf64>, %k: tensor<2x3x4x8xbf16>) {
+  // expected-error @+1 {{expected element type 'f64' in key (because query has 'f64' and one type computes with both), got 'bf16'}}
+  %0 = attn.scores %q, %k layout(bshd) : tensor<2x3x4x8xf64>, tensor<2x3x4x8xbf16> -> tensor<2x4x3x3xf64>
   return
 }
 
@@ -261,7 +269,7 @@ func.func @bias_c1_heads(%s: tensor<2x4x3x5xf32>, %bias: tensor<2x1x1xf32>) {
 // -----
 
 func.func @bias_c2_element(%s: tensor<2x4x3x5xf32>, %bias: tensor<3x5xf64>) {
-  // expected-error @+1 {{expected element type 'f32' in bias (because scores has 'f32'), got 'f64'}}
+  // expected-error @+1 {{expected element type 'f32', 'f16' or 'bf16' in bias (because scores has 'f32' and one type computes with both), got 'f64'}}
   %0 = attn.bias %s, %bias : tensor<2x4x3x5xf32>, tensor<3x5xf64>
   return
 }
@@ -326,7 +334,7 @@ func.func @mix_c3_result(%p: tensor<2x4x3x5xf32>, %v: tensor<2x5x4x8xf32>) {
 // -----
 
 func.func @mix_c4_element(%p: tensor<2x4x3x5xf32>, %v: tensor<2x5x4x8xf64>) {
-  // expected-error @+1 {{expected element type 'f32' in value (because weights has 'f32'), got 'f64'}}
+  // expected-error @+1 {{expected element type 'f32', 'f16' or 'bf16' in value (because weights has 'f32' and one type computes with both), got 'f64'}}
   %0 = attn.mix %p, %v layout(bshd) : tensor<2x4x3x5xf32>, tensor<2x5x4x8xf64> -> tensor<2x3x4x8xf32>
   return
 }

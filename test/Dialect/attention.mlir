@@ -184,3 +184,14 @@ func.func @mix_of_grouped_heads(%p: tensor<?x12x?x?xf32>, %v: tensor<?x?x4x32xf3
   %1 = attn.mix %p, %w layout(bhsd) : tensor<?x12x?x?xf32>, tensor<?x4x?x64xf32> -> tensor<?x12x?x64xf32>
   return %0, %1 : tensor<?x?x12x32xf32>, tensor<?x12x?x64xf32>
 }
+
+// CHECK-LABEL: func.func @mixed_types
+// CHECK: attn.scores %{{.*}}, %{{.*}} layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x5x2x8xbf16> -> tensor<2x4x3x5xf32>
+// CHECK: attn.bias %{{.*}}, %{{.*}} : tensor<2x4x3x5xf32>, tensor<3x5xf16>
+// CHECK: attn.mix %{{.*}}, %{{.*}} layout(bshd) : tensor<2x4x3x5xf32>, tensor<2x5x2x8xbf16> -> tensor<2x3x4x8xf32>
+func.func @mixed_types(%q: tensor<2x3x4x8xf32>, %k: tensor<2x5x2x8xbf16>, %bias: tensor<3x5xf16>) -> tensor<2x3x4x8xf32> {
+  %s = attn.scores %q, %k layout(bshd) : tensor<2x3x4x8xf32>, tensor<2x5x2x8xbf16> -> tensor<2x4x3x5xf32>
+  %t = attn.bias %s, %bias : tensor<2x4x3x5xf32>, tensor<3x5xf16>
+  %o = attn.mix %t, %k layout(bshd) : tensor<2x4x3x5xf32>, tensor<2x5x2x8xbf16> -> tensor<2x3x4x8xf32>
+  return %o : tensor<2x3x4x8xf32>
+}

@@ -46,13 +46,13 @@ func.func @attention_c3_result(%q: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x16xf32>
 
 // -----
 
-func.func @attention_c4_elements(%q: tensor<2x3x4x8xf16>, %v: tensor<2x3x4x8xf32>, %c: f16) {
-  // expected-error @+4 {{expected element type 'f16' in value (because query has 'f16'), got 'f32'}}
-  // expected-error @+3 {{expected element type 'f16' in result (because query has 'f16'), got 'f32'}}
+func.func @attention_c4_elements(%q: tensor<2x3x4x8xf16>, %v: tensor<2x3x4x8xf64>, %c: f16) {
+  // expected-error @+4 {{expected element type 'f32', 'f16' or 'bf16' in value (because query has 'f16' and one type computes with both), got 'f64'}}
+  // expected-error @+3 {{expected element type 'f32', 'f16' or 'bf16' in result (because query has 'f16' and one type computes with both), got 'f64'}}
   // expected-error @+2 {{expected a scale of type 'f32' (because query has element type 'f16'), got 'f16'}}
   // expected-error @+1 {{expected element type 'f32' in lse (because query has 'f16'), got 'f16'}}
   %o, %lse = attn.attention %q, %q, %v scale(%c : f16) layout(bshd)
-      : tensor<2x3x4x8xf16>, tensor<2x3x4x8xf16>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>, tensor<2x4x3xf16>
+      : tensor<2x3x4x8xf16>, tensor<2x3x4x8xf16>, tensor<2x3x4x8xf64> -> tensor<2x3x4x8xf64>, tensor<2x4x3xf16>
   return
 }
 

@@ -118,3 +118,12 @@ func.func @fused_linear(%x: tensor<?x384xf32>, %w: tensor<1536x384xf32>, %p: ten
       : tensor<?x384xf32>, tensor<64x384x24xf32> -> tensor<?x1536xf32>
   return %1 : tensor<?x1536xf32>
 }
+
+// CHECK-LABEL: func.func @attention_of_mixed_types
+// CHECK: attn.attention {{.*}} : tensor<2x3x4x8xf32>, tensor<2x5x2x8xbf16>, tensor<2x5x2x6xf16> -> tensor<2x3x4x6xbf16>, tensor<2x4x3xf32>
+func.func @attention_of_mixed_types(%q: tensor<2x3x4x8xf32>, %k: tensor<2x5x2x8xbf16>, %v: tensor<2x5x2x6xf16>, %c: f32)
+    -> (tensor<2x3x4x6xbf16>, tensor<2x4x3xf32>) {
+  %o, %lse = attn.attention %q, %k, %v scale(%c : f32) layout(bshd)
+      : tensor<2x3x4x8xf32>, tensor<2x5x2x8xbf16>, tensor<2x5x2x6xf16> -> tensor<2x3x4x6xbf16>, tensor<2x4x3xf32>
+  return %o, %lse : tensor<2x3x4x6xbf16>, tensor<2x4x3xf32>
+}

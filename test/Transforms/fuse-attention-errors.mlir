@@ -54,6 +54,19 @@ func.func @two_products(%q: tensor<1x3x1x2xf32>, %k: tensor<1x3x1x2xf32>) -> ten
 
 // -----
 
+func.func @bits_of_f16(%q: tensor<1x3x1x2xf16>) -> tensor<1x3x1x2xf16> {
+  %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf16>, tensor<1x3x1x2xf16> -> tensor<1x1x3x3xf16>
+  // expected-note @+1 {{the obstacle is here}}
+  %b = arith.bitcast %s : tensor<1x1x3x3xf16> to tensor<1x1x3x3xbf16>
+  %t = arith.bitcast %b : tensor<1x1x3x3xbf16> to tensor<1x1x3x3xf16>
+  %p = attn.softmax %t : tensor<1x1x3x3xf16> -> tensor<1x1x3x3xf16>
+  // expected-error @+1 {{but arith.bitcast reads the bits of a score of 16 bits, which is one of 32 bits here: compute with numbers}}
+  %o = attn.mix %p, %q layout(bshd) : tensor<1x1x3x3xf16>, tensor<1x3x1x2xf16> -> tensor<1x3x1x2xf16>
+  return %o : tensor<1x3x1x2xf16>
+}
+
+// -----
+
 func.func @two_layouts(%q: tensor<1x3x1x2xf32>, %v: tensor<1x1x3x2xf32>) -> tensor<1x1x3x2xf32> {
   // expected-note @+1 {{the obstacle is here}}
   %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf32>, tensor<1x3x1x2xf32> -> tensor<1x1x3x3xf32>
@@ -119,12 +132,12 @@ func.func @values_of_the_log_sum_exp(%q: tensor<1x3x1x1xf32>) -> tensor<1x3x1x1x
 
 // -----
 
-func.func @two_types(%q: tensor<1x3x1x2xf16>, %v: tensor<1x3x1x2xf32>) -> tensor<1x3x1x2xf32> {
+func.func @two_types(%q: tensor<1x3x1x2xf16>, %v: tensor<1x3x1x2xf64>) -> tensor<1x3x1x2xf64> {
   // expected-note @+1 {{the obstacle is here}}
   %s = attn.scores %q, %q layout(bshd) : tensor<1x3x1x2xf16>, tensor<1x3x1x2xf16> -> tensor<1x1x3x3xf16>
-  %t = arith.extf %s : tensor<1x1x3x3xf16> to tensor<1x1x3x3xf32>
-  %p = attn.softmax %t : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xf32>
-  // expected-error @+1 {{but attn.scores reads f16 and attn.mix reads f32: use one type for query, key and value}}
-  %o = attn.mix %p, %v layout(bshd) : tensor<1x1x3x3xf32>, tensor<1x3x1x2xf32> -> tensor<1x3x1x2xf32>
-  return %o : tensor<1x3x1x2xf32>
+  %t = arith.extf %s : tensor<1x1x3x3xf16> to tensor<1x1x3x3xf64>
+  %p = attn.softmax %t : tensor<1x1x3x3xf64> -> tensor<1x1x3x3xf64>
+  // expected-error @+1 {{but attn.scores reads f16 and attn.mix reads f64: use f64 for all of query, key and value, or for none}}
+  %o = attn.mix %p, %v layout(bshd) : tensor<1x1x3x3xf64>, tensor<1x3x1x2xf64> -> tensor<1x3x1x2xf64>
+  return %o : tensor<1x3x1x2xf64>
 }

@@ -158,3 +158,41 @@ func.func @sum_of_layers(%x: tensor<6x8xf32>, %w: tensor<4x8xf32>, %v: tensor<4x
   %2 = arith.addf %1, %0 : tensor<6x4xf32>
   return %2 : tensor<6x4xf32>
 }
+
+// -----
+
+// The epilogue computes with f32 where 16 bits are stored; conversions inside
+// are none.
+// CHECK-LABEL: func.func @half(
+// CHECK: attn.fused_linear %{{.*}}, %{{.*}} capture(%{{.*}}, %{{.*}} : tensor<4xf16>, tensor<6x4xf16>) epilogue {
+// CHECK-NEXT: ^bb0(%[[ACC:.*]]: f32, %{{.*}}: index, %{{.*}}: index,
+// CHECK-NEXT:   %[[B:.*]] = tensor.extract
+// CHECK-NEXT:   %[[BW:.*]] = arith.extf %[[B]] : f16 to f32
+// CHECK-NEXT:   %[[SUM:.*]] = arith.addf %[[ACC]], %[[BW]] : f32
+// CHECK-NEXT:   %[[G:.*]] = attn.gelu %[[SUM]]<erf> : f32
+// CHECK-NEXT:   %[[R:.*]] = tensor.extract
+// CHECK-NEXT:   %[[RW:.*]] = arith.extf %[[R]] : f16 to f32
+// CHECK-NEXT:   %[[Y:.*]] = arith.addf %[[G]], %[[RW]] : f32
+// CHECK-NEXT:   attn.yield %[[Y]] : f32
+// CHECK-NEXT: } : tensor<6x8xf16>, tensor<4x8xf16> -> tensor<6x4xf16>
+func.func @half(%x: tensor<6x8xf16>, %w: tensor<4x8xf16>, %b: tensor<4xf16>, %r: tensor<6x4xf16>) -> tensor<6x4xf16> {
+  %0 = attn.linear %x, %w bias(%b) : tensor<6x8xf16>, tensor<4x8xf16>, tensor<4xf16> -> tensor<6x4xf16>
+  %1 = arith.extf %0 : tensor<6x4xf16> to tensor<6x4xf32>
+  %2 = attn.gelu %1<erf> : tensor<6x4xf32>
+  %3 = arith.truncf %2 : tensor<6x4xf32> to tensor<6x4xf16>
+  %4 = arith.addf %3, %r : tensor<6x4xf16>
+  return %4 : tensor<6x4xf16>
+}
+
+// -----
+
+// Bits of 16-bit numbers are not those of f32.
+// CHECK-LABEL: func.func @bits_of_half
+// CHECK: attn.fused_linear %{{.*}}, %{{.*}} : tensor<6x8xf16>
+// CHECK: arith.bitcast
+func.func @bits_of_half(%x: tensor<6x8xf16>, %w: tensor<4x8xf16>) -> tensor<6x4xf16> {
+  %0 = attn.linear %x, %w : tensor<6x8xf16>, tensor<4x8xf16> -> tensor<6x4xf16>
+  %1 = arith.bitcast %0 : tensor<6x4xf16> to tensor<6x4xi16>
+  %2 = arith.bitcast %1 : tensor<6x4xi16> to tensor<6x4xf16>
+  return %2 : tensor<6x4xf16>
+}

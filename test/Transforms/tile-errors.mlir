@@ -31,14 +31,3 @@ attn.kernel @ranges_without_mask(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32>
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 }
-
-// -----
-
-module attributes {attn.target = "x86-64-v3"} {
-attn.kernel @halves(%q: tensor<?x?x2x8xf16>) -> tensor<?x?x2x8xf16> {
-  %c = arith.constant 1.0 : f32
-  // expected-error@+1 {{expected tensors of f32 or f64 (because attention is compiled for those), got 'f16'}}
-  %r = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) : tensor<?x?x2x8xf16>, tensor<?x?x2x8xf16>, tensor<?x?x2x8xf16> -> tensor<?x?x2x8xf16>
-  attn.yield %r : tensor<?x?x2x8xf16>
-}
-}

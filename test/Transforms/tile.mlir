@@ -224,3 +224,18 @@ attn.kernel @double(%q: tensor<?x?x2x8xf64>) -> tensor<?x?x2x8xf64> {
   attn.yield %r : tensor<?x?x2x8xf64>
 }
 }
+
+// Tiles are f32, whatever is stored.
+module attributes {attn.target = "x86-64-v3"} {
+// CHECK-LABEL: attn.kernel @half
+// CHECK: tensor.empty({{.*}}) : tensor<?x?x2x8xf16>
+// CHECK: attn.tile_load {{.*}} : tensor<?x?x2x8xf32> -> !attn.tile<24x8xf32>
+// CHECK: attn.tile_load {{.*}} : tensor<?x?x2x8xbf16> -> !attn.tile<128x8xf32>
+// CHECK: attn.tile_load {{.*}} : tensor<?x?x2x8xf16> -> !attn.tile<128x8xf32>
+// CHECK: attn.tile_finish {{.*}} -> tensor<?x8xf16>
+attn.kernel @half(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xf16>) -> tensor<?x?x2x8xf16> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : tensor<?x?x2x8xf32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xf16> -> tensor<?x?x2x8xf16>
+  attn.yield %r : tensor<?x?x2x8xf16>
+}
+}

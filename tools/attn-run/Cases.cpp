@@ -13,8 +13,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <cstring>
-
 using namespace llvm;
 
 namespace attn::run {
@@ -34,10 +32,15 @@ static std::string describe(const TensorInfo &tensor,
   return text + ")";
 }
 
+/// Expected outputs may be more exact than the output, and inputs be stored so.
+static bool isMoreExact(NpyType type, NpyType than) {
+  return isFloat(than) && (type == NpyType::F64 || type == NpyType::F32) &&
+         npyTypeBytes(type) > npyTypeBytes(than);
+}
+
 static bool sameForm(const NpyArray &array, const TensorInfo &tensor) {
-  // An expected output may be more exact than the output.
-  bool sameType = array.type == tensor.type ||
-                  (array.type == NpyType::F64 && tensor.type == NpyType::F32);
+  bool sameType =
+      array.type == tensor.type || isMoreExact(array.type, tensor.type);
   return sameType && array.shape.size() == tensor.sizes.size() &&
          all_of(zip(array.shape, tensor.sizes), [](auto pair) {
            auto [got, expected] = pair;
@@ -45,20 +48,19 @@ static bool sameForm(const NpyArray &array, const TensorInfo &tensor) {
          });
 }
 
-/// Turns an f64 array into the f32 that a model wants, if no value changes by
-/// that.
-static bool narrowExactly(NpyArray &array) {
-  std::vector<uint8_t> narrow(array.numElements() * sizeof(float));
+/// Turns an array into the narrower floats that a model wants, if no value
+/// changes by that.
+static bool narrowExactly(NpyArray &array, NpyType type) {
+  NpyArray narrow = array;
+  narrow.type = type;
+  narrow.data.resize(array.numElements() * npyTypeBytes(type));
   for (uint64_t i = 0; i < array.numElements(); ++i) {
-    double wide;
-    memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
-    auto value = static_cast<float>(wide);
-    if (static_cast<double>(value) != wide && wide == wide)
+    double wide = npyElement(array, i);
+    setNpyElement(narrow, i, wide);
+    if (npyElement(narrow, i) != wide && wide == wide)
       return false;
-    memcpy(narrow.data() + i * sizeof(value), &value, sizeof(value));
   }
-  array.type = NpyType::F32;
-  array.data = std::move(narrow);
+  array = std::move(narrow);
   return true;
 }
 
@@ -158,11 +160,12 @@ Expected<Case> readCase(StringRef path, const Interface &interface) {
   for (const TensorInfo &input : interface.inputs) {
     if (std::optional<NpyArray> array = take("in." + input.name)) {
       check(*array, input);
-      if (array->type != input.type && array->type == NpyType::F64 &&
-          input.type == NpyType::F32 && !narrowExactly(*array))
-        problems.add("expected " + array->name +
-                     " to be f32, or f64 with values that f32 has, got other "
-                     "values");
+      NpyType stored = array->type;
+      if (isMoreExact(stored, input.type) && !narrowExactly(*array, input.type))
+        problems.add("expected " + array->name + " to be " +
+                     npyTypeName(input.type) + ", or " + npyTypeName(stored) +
+                     " with values that " + npyTypeName(input.type) +
+                     " has, got other values");
       result.inputs.push_back(std::move(*array));
     } else {
       problems.add("expected an array in." + input.name + ", got none");

@@ -27,6 +27,11 @@ static SmallVector<int64_t, 4> position(uint64_t i, ArrayRef<int64_t> shape) {
   return indices;
 }
 
+Tolerance defaultTolerance(NpyType type) {
+  double error = isFloat(type) ? std::max(2e-5, 2 * npyRoundoff(type)) : 0;
+  return {error, error};
+}
+
 Comparison compareArrays(const NpyArray &got, const NpyArray &expected,
                          const std::optional<NpyArray> &compare,
                          Tolerance tolerance) {

@@ -21,6 +21,10 @@ struct Tolerance {
   double absolute, relative;
 };
 
+/// What is asked of an output unless the command line says otherwise: twice the
+/// error of rounding to f16 or bf16, 2e-5 for wider floats.
+Tolerance defaultTolerance(NpyType type);
+
 struct Comparison {
   /// Elements that were compared, and those that differ by too much.
   uint64_t compared = 0, wrong = 0;

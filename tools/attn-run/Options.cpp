@@ -51,7 +51,7 @@ struct Flags {
   cl::opt<std::string> tolerance{
       "tolerance", cl::value_desc("T or A,R"),
       cl::desc("A and R of |got - expected| <= A + R * |expected|, or one "
-               "number for both (2e-5)"),
+               "number for both (2e-5; 2^-10 for f16, 2^-7 for bf16)"),
       cl::cat(category)};
   cl::opt<bool> reference{
       "reference",
@@ -113,7 +113,7 @@ static void checkTolerance(StringRef text, Options &options,
                  "absolute and a relative one (as 2e-6,2e-5), got " +
                  text);
   else
-    options.tolerance = {a, r};
+    options.tolerance = Tolerance{a, r};
 }
 
 Expected<Options> parseCommandLine(int argc, char **argv) {

@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct Options {
   bool random = false;
   uint64_t seed = 1;
   llvm::StringMap<int64_t> dims;
-  Tolerance tolerance = {2e-5, 2e-5};
+  /// By the output's type without it.
+  std::optional<Tolerance> tolerance;
   bool reference = false, referenceOnly = false;
   bool time = false;
   bool loops = false;

@@ -14,8 +14,6 @@
 #include "attn/Target/Host/WeightResolver.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <cstring>
-
 using namespace llvm;
 
 namespace attn::run {
@@ -48,17 +46,13 @@ runReference(Model &model, const Interface &interface, const Case &testCase) {
 }
 
 NpyArray convertTo(NpyType type, const NpyArray &array) {
-  if (type != NpyType::F32 || array.type != NpyType::F64)
+  if (!isFloat(type) || array.type != NpyType::F64)
     return array;
   NpyArray result = array;
   result.type = type;
-  result.data.resize(array.numElements() * sizeof(float));
-  for (uint64_t i = 0; i < array.numElements(); ++i) {
-    double wide;
-    memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
-    auto narrow = static_cast<float>(wide);
-    memcpy(result.data.data() + i * sizeof(narrow), &narrow, sizeof(narrow));
-  }
+  result.data.resize(array.numElements() * npyTypeBytes(type));
+  for (uint64_t i = 0; i < array.numElements(); ++i)
+    setNpyElement(result, i, npyElement(array, i));
   return result;
 }
 

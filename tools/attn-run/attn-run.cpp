@@ -144,8 +144,10 @@ Expected<std::unique_ptr<CompiledModel>> Tool::open(bool guard) {
 static bool report(const Twine &name, const NpyArray &output,
                    const NpyArray &expected,
                    const std::optional<NpyArray> &compare,
-                   Tolerance tolerance) {
-  Comparison comparison = compareArrays(output, expected, compare, tolerance);
+                   std::optional<Tolerance> tolerance) {
+  Comparison comparison =
+      compareArrays(output, expected, compare,
+                    tolerance.value_or(defaultTolerance(output.type)));
   outs() << "  " << describe(name.str(), comparison) << '\n';
   return comparison.wrong == 0;
 }

@@ -17,6 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace attn;
@@ -89,7 +90,9 @@ TEST(Npz, RoundTrip) {
                        makeArray("c", NpyType::I64, {4}),
                        makeArray("d", NpyType::I32, {1, 2, 1, 2}),
                        makeArray("e", NpyType::Bool, {3}),
-                       makeArray("f", NpyType::U8, {0, 5})};
+                       makeArray("f", NpyType::U8, {0, 5}),
+                       makeArray("g", NpyType::F16, {3}),
+                       makeArray("h", NpyType::BF16, {2, 2})};
   std::string bytes = written(arrays);
   Expected<std::vector<NpyArray>> read = parseNpz(bytes, "f.npz");
   ASSERT_TRUE(bool(read)) << toString(read.takeError());
@@ -192,9 +195,9 @@ TEST(Npz, ArchivesThatCannotBeWritten) {
 TEST(Npz, TypesThatNumPyDoesNotHave) {
   NpyArray array;
   array.name = "a";
-  array.type = NpyType::BF16;
+  array.type = NpyType::F8E5M2;
   EXPECT_EQ(toString(writeNpz("f.npz", array)),
-            "f.npz: expected types that NumPy has, got bf16 in array \"a\"");
+            "f.npz: expected types that NumPy has, got f8e5m2 in array \"a\"");
 }
 
 TEST(Npz, ElementsOfEveryType) {
@@ -215,6 +218,48 @@ TEST(Npz, ElementsOfEveryType) {
   EXPECT_EQ(npyTypeNamed("f7"), std::nullopt);
 }
 
+/// Rounding to nearest, ties to even.
+TEST(Npz, ElementsOf16Bits) {
+  struct {
+    NpyType type;
+    double value, stored;
+  } cases[] = {
+      {NpyType::F16, 0x1.002p0, 1.0},     {NpyType::F16, 0x1.006p0, 0x1.008p0},
+      {NpyType::F16, 0x1.8p-25, 0x1p-24}, // Not normal.
+      {NpyType::F16, 65519.0, 65504.0},   {NpyType::F16, 65520.0, INFINITY},
+      {NpyType::BF16, 0x1.01p0, 1.0},     {NpyType::BF16, 0x1.03p0, 0x1.04p0},
+      {NpyType::BF16, -1e30, -0x1.94p99},
+  };
+  for (auto [type, value, stored] : cases) {
+    NpyArray array = makeArray("x", type, {2});
+    setNpyElement(array, 1, value);
+    EXPECT_EQ(npyElement(array, 1), stored) << npyTypeName(type).str();
+  }
+  for (NpyType type : {NpyType::F16, NpyType::BF16, NpyType::F32}) {
+    NpyArray array = makeArray("x", type, {1});
+    setNpyElement(array, 0, NAN);
+    EXPECT_TRUE(std::isnan(npyElement(array, 0)));
+    double unit = npyRoundoff(type);
+    setNpyElement(array, 0, 1.0 + unit);
+    EXPECT_EQ(npyElement(array, 0), 1.0);
+    setNpyElement(array, 0, 1.0 + 2 * unit);
+    EXPECT_EQ(npyElement(array, 0), 1.0 + 2 * unit);
+  }
+}
+
+/// A bf16 is two bytes of no type to NumPy.
+TEST(Npz, ReadsBrainFloats) {
+  for (const char *descr : {"|V2", "<V2"}) {
+    std::string bytes =
+        archiveOf(padded(std::string("{'descr': '") + descr +
+                         "', 'fortran_order': False, 'shape': (1,)}"),
+                  llvm::StringRef("\x80\x3f", 2));
+    Expected<std::vector<NpyArray>> read = parseNpz(bytes, "f.npz");
+    ASSERT_TRUE(bool(read)) << toString(read.takeError());
+    EXPECT_EQ(npyElement(read->front(), 0), 1.0);
+  }
+}
+
 TEST(Npz, SameNameTwice) {
   NpyArray array = makeArray("x", NpyType::F32, {2});
   EXPECT_THAT(problems(written({array, array})),
@@ -226,11 +271,11 @@ TEST(Npz, ArraysThatAreRefused) {
       problems(archiveOf(padded("{'descr': '<c8', 'fortran_order': False, "
                                 "'shape': (1,)}"),
                          "ab")),
-      ElementsAre(
-          "f.npz: array \"x\": expected an element type of <f4, <f8, "
-          "<i4, <i8, |b1, |u1, <f2, |i1, <i2, got \"<c8\": convert it with "
-          "numpy's "
-          "astype"));
+      ElementsAre("f.npz: array \"x\": expected an element type of <f4, <f8, "
+                  "<i4, <i8, |b1, |u1, <f2, |i1, <i2, |V2, got \"<c8\": "
+                  "convert it with "
+                  "numpy's "
+                  "astype"));
   EXPECT_THAT(
       problems(archiveOf(padded("{'descr': '<f4', 'fortran_order': True, "
                                 "'shape': (1, 1), }"),

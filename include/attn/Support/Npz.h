@@ -23,7 +23,8 @@
 
 namespace attn {
 
-/// Element types: NumPy's <f4, <f8, <i4, <i8, |b1, |u1, <f2, |i1, <i2, and
+/// Element types: NumPy's <f4, <f8, <i4, <i8, |b1, |u1, <f2, |i1, <i2; |V2 for
+/// bf16, which NumPy does not have and the ml_dtypes package saves so; and
 /// floats that only models have; an F4E2M1FN takes a byte.
 enum class NpyType : uint8_t {
   F32,
@@ -49,6 +50,9 @@ llvm::StringRef npyTypeName(NpyType type);
 std::optional<NpyType> npyTypeNamed(llvm::StringRef name);
 uint64_t npyTypeBytes(NpyType type);
 bool isFloat(NpyType type);
+/// Half the distance between 1 and the next number of a float type: the largest
+/// relative error of rounding to it.
+double npyRoundoff(NpyType type);
 
 /// One array: dense, C order, little-endian.
 struct NpyArray {

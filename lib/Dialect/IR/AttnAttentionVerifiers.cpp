@@ -85,7 +85,7 @@ LogicalResult MergeHeadsOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Verifies what all scores have in common: (B, N, H, D) and (B, M, G, D) give
-/// (B, H, N, M).
+/// (B, H, N, M), of the queries' type.
 template <typename OpTy>
 static void checkScores(ShapeChecker &checker, OpTy op) {
   checker.tieHeads("query", op.getQuery().getType().getShape(), op.getLayout(),
@@ -95,8 +95,8 @@ static void checkScores(ShapeChecker &checker, OpTy op) {
   checker.tie("result", op.getResult().getType().getShape(),
               {"B", "H", "N", "M"});
   checker.headsShare("H", "G", "key");
-  checker.sameElement("key", op.getKey().getType(), "query",
-                      op.getQuery().getType());
+  checker.sameComputeType("key", op.getKey().getType(), "query",
+                          op.getQuery().getType());
   checker.sameElement("result", op.getResult().getType(), "query",
                       op.getQuery().getType());
 }
@@ -235,8 +235,8 @@ LogicalResult MixOp::verify() {
   // mix_c2
   checker.headsShare("H", "G", "value");
   // mix_c4
-  checker.sameElement("value", getValue().getType(), "weights",
-                      getWeights().getType());
+  checker.sameComputeType("value", getValue().getType(), "weights",
+                          getWeights().getType());
   checker.sameElement("result", getResult().getType(), "weights",
                       getWeights().getType());
   if (getRelative())

@@ -40,9 +40,9 @@ LogicalResult AttentionOp::verify() {
     checker.tie("sinks", getSinks().getType().getShape(), {"H"});
   // attention_c4
   RankedTensorType query = getQuery().getType();
-  checker.sameElement("key", getKey().getType(), "query", query);
-  checker.sameElement("value", getValue().getType(), "query", query);
-  checker.sameElement("result", getResult().getType(), "query", query);
+  checker.sameComputeType("key", getKey().getType(), "query", query);
+  checker.sameComputeType("value", getValue().getType(), "query", query);
+  checker.sameComputeType("result", getResult().getType(), "query", query);
   Type compute = getComputeType(query.getElementType());
   if (getScale().getType() != compute)
     checker.error() << "expected a scale of type " << compute

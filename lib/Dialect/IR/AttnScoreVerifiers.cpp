@@ -27,8 +27,8 @@ LogicalResult BiasOp::verify() {
   checker.broadcasts("bias", getBias().getType().getShape(),
                      getScores().getType().getShape());
   // bias_c2
-  checker.sameElement("bias", getBias().getType(), "scores",
-                      getScores().getType());
+  checker.sameComputeType("bias", getBias().getType(), "scores",
+                          getScores().getType());
   return checker.result();
 }
 

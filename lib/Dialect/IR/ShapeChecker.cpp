@@ -143,6 +143,18 @@ void ShapeChecker::sameElement(StringRef value, Type type, StringRef like,
             << element;
 }
 
+void ShapeChecker::sameComputeType(StringRef value, Type type, StringRef like,
+                                   Type likeType) {
+  Type element = getElementTypeOrSelf(type);
+  Type likeElement = getElementTypeOrSelf(likeType);
+  FloatType compute = getComputeType(likeElement);
+  if (getComputeType(element) != compute)
+    error() << "expected element type "
+            << (compute.isF64() ? "'f64'" : "'f32', 'f16' or 'bf16'") << " in "
+            << value << " (because " << like << " has " << likeElement
+            << " and one type computes with both), got " << element;
+}
+
 void ShapeChecker::epsilon(const APFloat &epsilon) {
   double number = epsilon.convertToDouble();
   if (!(number >= 0.0) || epsilon.isInfinity())

@@ -68,6 +68,11 @@ public:
   void sameElement(llvm::StringRef value, mlir::Type type, llvm::StringRef like,
                    mlir::Type likeType);
 
+  /// `value` must be computed with in the type in which `like` is: f64 for f64,
+  /// f32 for all others.
+  void sameComputeType(llvm::StringRef value, mlir::Type type,
+                       llvm::StringRef like, mlir::Type likeType);
+
   /// `epsilon` must be a number that can be added to a variance.
   void epsilon(const llvm::APFloat &epsilon);
 

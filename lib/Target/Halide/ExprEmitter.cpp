@@ -32,9 +32,9 @@ std::optional<Halide::Type> attn::getHalideType(Type type) {
       return integer.isUnsigned() ? Halide::UInt(width) : Halide::Int(width);
     return std::nullopt;
   }
-  if (type.isBF16())
-    return Halide::BFloat(16);
-  if (type.isF16() || type.isF32() || type.isF64())
+  if (isHalfFloat(type)) // Their bits.
+    return Halide::UInt(16);
+  if (type.isF32() || type.isF64())
     return Halide::Float(type.getIntOrFloatBitWidth());
   return std::nullopt;
 }
@@ -70,13 +70,9 @@ static Expr bitsOf(const Expr &x) {
 /// True for NaN, whatever fast-math assumes.
 static Expr isNaN(const Expr &x) {
   Halide::Type type = Halide::Int(x.type().bits());
-  int64_t infinity = x.type().bits() == 64   ? 0x7ff0000000000000
-                     : x.type().bits() == 32 ? kInfinityBits
-                     : x.type().is_bfloat()  ? 0x7f80
-                                             : 0x7c00;
-  int64_t magnitudeMask = x.type().bits() == 64
-                              ? 0x7fffffffffffffff
-                              : (int64_t(1) << (x.type().bits() - 1)) - 1;
+  bool isWide = x.type().bits() == 64;
+  int64_t infinity = isWide ? 0x7ff0000000000000 : kInfinityBits;
+  int64_t magnitudeMask = isWide ? 0x7fffffffffffffff : 0x7fffffff;
   return (bitsOf(x) & Halide::Internal::make_const(type, magnitudeMask)) >
          Halide::Internal::make_const(type, infinity);
 }
@@ -84,6 +80,8 @@ static Expr isNaN(const Expr &x) {
 static Expr makeFloat(const APFloat &value, Halide::Type type) {
   // An infinite literal would be folded under fast-math; its bits are not.
   APInt bits = value.bitcastToAPInt();
+  if (type.is_uint())
+    return Halide::Internal::make_const(type, bits.getZExtValue());
   if (!value.isFinite())
     return Halide::reinterpret(
         type, Halide::Internal::make_const(Halide::Int(type.bits()),
@@ -193,7 +191,7 @@ FailureOr<Expr> ExprEmitter::get(Value value) {
 FailureOr<SmallVector<Expr>> ExprEmitter::emitRegion(Region &region,
                                                      ArrayRef<Expr> args,
                                                      ValueRange captures) {
-  ExprEmitter inner;
+  ExprEmitter inner(halves);
   Block &block = region.front();
   if (block.getNumArguments() != args.size() + captures.size())
     return emitError(region.getLoc(), "expected a region of ")
@@ -221,6 +219,18 @@ FailureOr<SmallVector<Expr>> ExprEmitter::emitRegion(Region &region,
   return results;
 }
 
+/// Operations that need not know which number the bits are.
+static bool movesBits(Operation *op) {
+  return isa<arith::BitcastOp, arith::ConstantOp, arith::SelectOp,
+             tensor::ExtractOp>(op);
+}
+
+Expr ExprEmitter::operand(Operation *op, unsigned number) const {
+  Value value = op->getOperand(number);
+  Expr expr = scalars.lookup(value);
+  return movesBits(op) ? expr : halves.widen(expr, value.getType());
+}
+
 LogicalResult ExprEmitter::emit(Operation *op) {
   auto unsupported = [&]() -> LogicalResult {
     return op->emitOpError("not supported by the Halide target");
@@ -235,7 +245,9 @@ LogicalResult ExprEmitter::emit(Operation *op) {
     if (failed(expr))
       return failure();
     if (expr->defined()) {
-      scalars[op->getResult(0)] = *expr;
+      Value result = op->getResult(0);
+      scalars[result] =
+          movesBits(op) ? *expr : halves.narrow(*expr, result.getType());
       return success();
     }
   }
@@ -394,13 +406,15 @@ FailureOr<Expr> ExprEmitter::emitInteger(Operation *op) {
 /// A comparison with an infinity, in bits: only (in)equality and the orders
 /// that come down to it have a meaning there.
 static Expr compareWithInfinity(arith::CmpFPredicate predicate, Expr x,
-                                const APFloat &infinity) {
+                                bool negative) {
   using Predicate = arith::CmpFPredicate;
   Halide::Type type = Halide::Int(x.type().bits());
+  APFloat infinity = APFloat::getInf(
+      x.type().bits() == 64 ? APFloat::IEEEdouble() : APFloat::IEEEsingle(),
+      negative);
   Expr equal = bitsOf(x) == Halide::Internal::make_const(
                                 type, infinity.bitcastToAPInt().getSExtValue());
   Expr nan = isNaN(x);
-  bool negative = infinity.isNegative();
   switch (predicate) {
   case Predicate::OEQ:
     return equal;
@@ -472,9 +486,9 @@ static Expr emitCompare(arith::CmpFOp op, Expr a, Expr b) {
     break;
   }
   if (std::optional<APFloat> infinity = matchInfinity(op.getRhs()))
-    return compareWithInfinity(predicate, a, *infinity);
+    return compareWithInfinity(predicate, a, infinity->isNegative());
   if (std::optional<APFloat> infinity = matchInfinity(op.getLhs()))
-    return compareWithInfinity(swapped(predicate), b, *infinity);
+    return compareWithInfinity(swapped(predicate), b, infinity->isNegative());
   switch (predicate) {
   case Predicate::OEQ:
   case Predicate::UEQ:
@@ -559,8 +573,14 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
 static constexpr int64_t indexLimit = int64_t(1) << 30;
 
 FailureOr<Expr> ExprEmitter::emitCast(Operation *op) {
-  Halide::Type type = *getHalideType(op->getResult(0).getType());
+  Type resultType = op->getResult(0).getType();
+  bool isNarrowed = isHalfFloat(resultType) && !isa<arith::BitcastOp>(op);
+  Halide::Type type =
+      isNarrowed ? Halide::Float(32) : *getHalideType(resultType);
   auto in = [&] { return operand(op, 0); };
+  // Rounding twice is not rounding.
+  if (isNarrowed && op->getOperand(0).getType().isF64())
+    return Expr();
   // Halide casts i1 to 0 or 1; MLIR's sign extension gives 0 or -1.
   auto isBool = [&] { return in().type().is_bool(); };
   return TypeSwitch<Operation *, Expr>(op)

@@ -16,6 +16,7 @@
 #ifndef ATTN_LIB_TARGET_HALIDE_EXPREMITTER_H
 #define ATTN_LIB_TARGET_HALIDE_EXPREMITTER_H
 
+#include "HalfFloats.h"
 #include "HalideKernel.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -25,7 +26,7 @@
 namespace attn {
 
 /// How expressions read a tensor. Indices and sizes are Int(32), in the order
-/// of the tensor's dimensions (not Halide's).
+/// of the tensor's dimensions (not Halide's). An f16 or bf16 is its bits.
 struct TensorSource {
   std::function<Halide::Expr(llvm::ArrayRef<Halide::Expr>)> load;
   std::vector<Halide::Expr> sizes;
@@ -37,6 +38,8 @@ struct TensorSource {
 
 class ExprEmitter {
 public:
+  explicit ExprEmitter(HalfFloats halves = {}) : halves(halves) {}
+
   void bind(mlir::Value value, Halide::Expr expr) {
     scalars[value] = std::move(expr);
   }
@@ -63,6 +66,9 @@ public:
   static Halide::Expr loadClamped(const TensorSource &source,
                                   llvm::ArrayRef<Halide::Expr> indices);
 
+  /// How numbers of 16 bits are converted.
+  HalfFloats halves;
+
 private:
   mlir::LogicalResult emit(mlir::Operation *op);
   mlir::FailureOr<Halide::Expr> emitIndex(mlir::Operation *op);
@@ -70,9 +76,8 @@ private:
   mlir::FailureOr<Halide::Expr> emitCast(mlir::Operation *op);
   mlir::FailureOr<Halide::Expr> emitFloat(mlir::Operation *op);
   mlir::FailureOr<Halide::Expr> emitTensor(mlir::Operation *op);
-  Halide::Expr operand(mlir::Operation *op, unsigned number) const {
-    return scalars.lookup(op->getOperand(number));
-  }
+  /// An operand as the number that it is computed with.
+  Halide::Expr operand(mlir::Operation *op, unsigned number) const;
 
   llvm::DenseMap<mlir::Value, Halide::Expr> scalars;
   llvm::DenseMap<mlir::Value, TensorSource> tensors;

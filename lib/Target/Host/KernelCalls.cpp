@@ -181,6 +181,8 @@ Value DriverLowering::fillBuffer(Value memref, unsigned number,
 void DriverLowering::lowerCall(CallOp call) {
   builder.setInsertionPoint(call);
   loc = call.getLoc();
+  auto callee = driver.module->lookupSymbol<KernelOp>(call.getCallee());
+  bool isLoopKernel = callee && callee.isLoopKernel();
   SmallVector<Value> arguments{ctx};
   unsigned numBuffers = 0, numDims = 0;
   Value tooLarge;
@@ -190,6 +192,10 @@ void DriverLowering::lowerCall(CallOp call) {
       numDims += type.getRank();
     } else if (operand.getType().isIndex()) {
       arguments.push_back(toI64(operand));
+    } else if ((operand.getType().isF16() || operand.getType().isBF16()) &&
+               !isLoopKernel) {
+      // Halide's kernels take their bits.
+      arguments.push_back(LLVM::BitcastOp::create(builder, loc, i16, operand));
     } else {
       arguments.push_back(operand);
     }

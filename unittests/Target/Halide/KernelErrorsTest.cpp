@@ -44,10 +44,21 @@ attn.kernel @linear_0(%x: tensor<?x16x{0}>, %w: {1}) -> tensor<?x24x{0}>
       element, weight, vector, before, input);
 }
 
+/// A conversion of all elements.
+std::string castKernel(const char *operation, const char *from,
+                       const char *to) {
+  return llvm::formatv(R"mlir(
+attn.kernel @rowwise_0(%x: tensor<?x8x{1}>) -> tensor<?x8x{2}> {{
+  %0 = {0} %x : tensor<?x8x{1}> to tensor<?x8x{2}>
+  attn.yield %0 : tensor<?x8x{2}>
+})mlir",
+                       operation, from, to);
+}
+
 const Refusal linear[] = {
-    {"ElementType", linearKernel("f16", "tensor<1x16x24xf16>", 8),
-     "'attn.fused_linear' op not supported by the Halide target: expected f32 "
-     "input, weight and result, got element type 'f16'"},
+    {"ElementType", linearKernel("f64", "tensor<1x16x24xf64>", 8),
+     "'attn.fused_linear' op not supported by the Halide target: expected "
+     "input, weight and result of f32, f16 or bf16, got element type 'f64'"},
     {"UnpackedWeight", linearKernel("f32", "tensor<24x16xf32>", 8),
      "'attn.fused_linear' op expected a weight of packed panels (P, K, panel) "
      "of static shape (because whole vectors of columns are read), got "
@@ -98,13 +109,19 @@ attn.kernel @rowwise_0(%x: tensor<2xf32>) -> tensor<2xf32> {
 })mlir",
      "'arith.constant' op not supported by the Halide target: a constant of i1 "
      "elements that differ"},
-    {"HalfPrecisionNorm", R"mlir(
-attn.kernel @norm_0(%x: tensor<?x8xf16>, %g: tensor<8xf16>) -> tensor<?x8xf16> {
-  %0 = attn.layer_norm %x, %g, %g epsilon(1.0e-5) : tensor<?x8xf16>, tensor<8xf16>, tensor<8xf16>
-  attn.yield %0 : tensor<?x8xf16>
+    {"DoublePrecisionNorm", R"mlir(
+attn.kernel @norm_0(%x: tensor<?x8xf64>, %g: tensor<8xf64>) -> tensor<?x8xf64> {
+  %0 = attn.layer_norm %x, %g, %g epsilon(1.0e-5) : tensor<?x8xf64>, tensor<8xf64>, tensor<8xf64>
+  attn.yield %0 : tensor<?x8xf64>
 })mlir",
-     "'attn.layer_norm' op not supported by the Halide target: expected f32 "
-     "tensors, got result type 'tensor<?x8xf16>'"},
+     "'attn.layer_norm' op not supported by the Halide target: expected "
+     "tensors of f32, f16 or bf16, got result type 'tensor<?x8xf64>'"},
+    {"BitsOfHalfPrecision", castKernel("arith.bitcast", "f16", "i16"),
+     "'arith.bitcast' op not supported by the Halide target: bits of 16-bit "
+     "numbers (because a kernel computes with f32)"},
+    {"DoubleToHalfPrecision", castKernel("arith.truncf", "f64", "f16"),
+     "'arith.truncf' op not supported by the Halide target: f64 to 16 bits "
+     "(because it would be rounded twice)"},
     {"OtherOperation", R"mlir(
 attn.kernel @rowwise_0(%x: tensor<?x2x4xf32>) -> tensor<?x8xf32> {
   %0 = tensor.collapse_shape %x [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>

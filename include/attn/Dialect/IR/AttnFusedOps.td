@@ -60,7 +60,8 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [AttrSizedOperandSegments, Isol
     - (C1) B, D and M of `query`, `key` and `value` are equal.
     - (C2) H, G, D and Dv are static, and H is a multiple of G.
     - (C3) The result has the layout of `query`, with Dv for D; `lse` is (B, H, N).
-    - (C4) The element types of `query`, `key`, `value` and result are equal; `scale` and `lse` are of T.
+    - (C4) `query`, `key`, `value` and result are all f64 or none is; each of the others may be f32, f16 or
+      bf16. `scale` and `lse` are of T.
     - (C5) A capture is a ranked tensor, an index, an integer or a float.
     - (C6) A region that is there has one block with the arguments of its row, then the captures.
     - (C7) A region yields one value of its row's type.

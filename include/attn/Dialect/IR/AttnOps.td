@@ -145,7 +145,8 @@ def Attn_ScoresOp : Attn_GraphOp<"scores", [AttrSizedOperandSegments]> {
     - (C2) H and G are static, and H is a multiple of G.
     - (C3) The result is (B, H, N, M), for each layout.
     - (C4) `scale` is f64 for f64 tensors and f32 for all others.
-    - (C5) The element types are equal.
+    - (C5) `query` and `key` are both f64 or none is; `relative` and the result have the element type
+      of `query`.
     - (C6) `relative` has D columns and an odd, static number of rows.
     - (C7) `offsets` is there exactly if `alignment` is `offset`, and `alignment` only with `relative`.
 
@@ -200,7 +201,8 @@ def Attn_AdditiveScoresOp : Attn_GraphOp<"additive_scores"> {
     - (C1) B and D of `query`, `key` and `vector` are equal, and D is static.
     - (C2) H and G are static, and H is a multiple of G; H of `vector`, if it has one, is that of `query`.
     - (C3) The result is (B, H, N, M), for each layout.
-    - (C4) The element types are equal.
+    - (C4) `query` and `key` are both f64 or none is; `vector` and the result have the element type
+      of `query`.
 
     Lifetime: graph level. `attn-fuse-attention` makes it the `combine` region of an `attn.attention`.
 
@@ -363,7 +365,8 @@ def Attn_MixOp : Attn_GraphOp<"mix", [AttrSizedOperandSegments]> {
     - (C1) B and M of `weights` and `value` are equal.
     - (C2) H, G and D are static, and H is a multiple of G.
     - (C3) The result has the layout of `value`, with N for M and H for G.
-    - (C4) The element types are equal.
+    - (C4) `weights` and `value` are both f64 or none is; `relative` and the result have the element
+      type of `weights`.
     - (C5) `relative` has D columns and an odd, static number of rows.
     - (C6) `offsets` is there exactly if `alignment` is `offset`, and `alignment` only with `relative`.
 

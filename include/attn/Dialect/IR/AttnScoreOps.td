@@ -34,7 +34,7 @@ def Attn_BiasOp : Attn_GraphOp<"bias", [AllTypesMatch<["scores", "result"]>]> {
 
     **Constraints**
     - (C1) `bias` broadcasts to the shape of `scores`.
-    - (C2) The element types are equal.
+    - (C2) `scores` and `bias` are both f64 or none is.
     - (C3) `scores` and the result have the same type.
 
     Lifetime: graph level. `attn-fuse-attention` makes it a part of `attn.attention`.

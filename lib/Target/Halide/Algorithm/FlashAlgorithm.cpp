@@ -10,6 +10,8 @@
 #include "../Math.h"
 #include "FlashBuilder.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace attn;
 using Halide::Expr;
@@ -45,7 +47,8 @@ FailureOr<Expr> FlashBuilder::loadTile(TileLoadOp load, ExprEmitter &inside,
                                              source->sizes[rowDim] - 1)
                              : position;
   indices[columnDim] = indices[columnDim] + column;
-  return Halide::cast<float>(source->load(indices));
+  return Halide::cast<float>(inside.halves.widen(
+      source->load(indices), getElementTypeOrSelf(load.getTensor().getType())));
 }
 
 /// b, h, i, j of a region, from the positions of row 0 and column 0.
@@ -243,13 +246,14 @@ LogicalResult FlashBuilder::buildResults() {
     args.insert(args.end(), counters.begin(), counters.end());
     return args;
   };
-  auto element =
-      getHalideType(nest.result.insert.getDestType().getElementType());
-  out.result = Func("result");
-  out.result(out.resultVars) = Halide::cast(
-      *element,
+  Type element = nest.result.insert.getDestType().getElementType();
+  Expr mixed =
       out.state(with({out.row % rows, out.d % columns, out.d / columns + 1})) *
-          out.inverse(with({out.row % rows})));
+      out.inverse(with({out.row % rows}));
+  out.result = Func("result");
+  out.result(out.resultVars) =
+      isHalfFloat(element) ? values.halves.narrow(mixed, element)
+                           : Halide::cast(*getHalideType(element), mixed);
   if (!nest.lse)
     return success();
   out.lseVars = storeVars(out, nest, *nest.lse, counters);

@@ -50,6 +50,9 @@ struct FlashStage {
   int64_t keys = 0;  ///< Keys a tile.
   int update = 0;    ///< Number of the update definition of X.
 
+  /// Keys, and values of a block of channels, as f32: they are used once for
+  /// each vector of queries. Undefined where f32 is what is stored.
+  Halide::Func wideKeys, wideValues;
   Halide::Func scores;  ///< S(q, kk, t, counters...), a reduction over d.
   Halide::Func visible; ///< S after score regions and masks.
   Halide::Func tileMax; ///< Maximum of the tile.

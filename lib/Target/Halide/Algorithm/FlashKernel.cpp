@@ -41,7 +41,7 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   FailureOr<FlashNest> nest = readFlashNest(kernel);
   if (failed(nest))
     return failure();
-  ExprEmitter values;
+  ExprEmitter values{HalfFloats(target)};
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
     return failure();

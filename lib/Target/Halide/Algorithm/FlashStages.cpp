@@ -15,6 +15,8 @@
 #include "../Math.h"
 #include "FlashBuilder.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace attn;
 using Halide::Expr;
@@ -52,6 +54,13 @@ LogicalResult FlashBuilder::buildScores(FlashStage &stage,
                                  /*clampRow=*/!stage.full);
   if (failed(key))
     return failure();
+  if (isHalfFloat(getElementTypeOrSelf(stage.loop.key.getTensor().getType()))) {
+    stage.wideKeys = Func("wideKeys" + suffix);
+    stage.wideKeys(vars({out.d, out.kk, out.t})) =
+        *loadTile(stage.loop.key, inside, out.kk, out.d,
+                  /*clampRow=*/!stage.full);
+    key = Expr(stage.wideKeys(at({depth, out.kk, out.t})));
+  }
   Expr query = out.query(at({out.q % lanes, depth, out.q / lanes}));
   Expr term = query * *key;
   TileScoresOp op = stage.loop.scores;
@@ -233,6 +242,15 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
   std::vector<Var> pure = vars({out.q, out.di, out.dg, out.t});
   if (stage.loop.hasMask())
     buildFinite(stage, inside);
+  if (isHalfFloat(
+          getElementTypeOrSelf(stage.loop.value.getTensor().getType()))) {
+    FailureOr<Expr> value = loadTile(stage.loop.value, inside, out.kk, channel,
+                                     /*clampRow=*/false);
+    if (failed(value))
+      return failure();
+    stage.wideValues = Func("wideValues" + suffix);
+    stage.wideValues(vars({out.di, out.kk, out.dg, out.t})) = *value;
+  }
   for (bool slow : {false, true}) {
     if (slow && !stage.hasFiniteTest())
       break;
@@ -248,6 +266,8 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
     if (failed(value))
       return failure();
     Expr element = *value;
+    if (stage.wideValues.defined())
+      element = stage.wideValues(at({out.di, key, out.dg, out.t}));
     if (hasRegion) {
       auto args = positions(op.getPosition(), inside, out.q, mixKeys);
       if (failed(args))

@@ -28,6 +28,19 @@ static Expr toStorage(const Expr &value) {
   return value.type().is_bool() ? Halide::cast<uint8_t>(value) : value;
 }
 
+/// A tensor that was widened to f32, as its 16-bit numbers again.
+static TensorSource asStored(const TensorSource &source, Value tensor,
+                             const HalfFloats &halves) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  if (!isHalfFloat(element))
+    return source;
+  TensorSource stored = source;
+  stored.load = [load = source.load, halves, element](ArrayRef<Expr> indices) {
+    return halves.narrow(load(indices), element);
+  };
+  return stored;
+}
+
 namespace {
 
 /// Emits one linalg operation of a kernel.
@@ -91,7 +104,7 @@ LogicalResult LinalgEmitter::collectInputs() {
     FailureOr<TensorSource> source = tensors.get(input);
     if (failed(source))
       return failure();
-    inputs.push_back(*source);
+    inputs.push_back(asStored(*source, input, values.halves));
   }
   return success();
 }
@@ -109,7 +122,10 @@ FailureOr<TensorSource> LinalgEmitter::initialValue(Value init) {
   if (init.getDefiningOp<tensor::EmptyOp>())
     return op.emitOpError("expected an output with a value (because the body "
                           "reads it), got tensor.empty");
-  return tensors.get(init);
+  FailureOr<TensorSource> source = tensors.get(init);
+  if (failed(source))
+    return failure();
+  return asStored(*source, init, values.halves);
 }
 
 SmallVector<Expr> LinalgEmitter::indicesOf(AffineMap map) const {
@@ -198,11 +214,12 @@ FailureOr<GenericAlgorithm> LinalgEmitter::emit(unsigned number) {
 }
 
 /// out[p, k, c] = weight[p * panel + c, k], zero for columns past N.
-static FailureOr<GenericAlgorithm> emitPack(PackOp op,
-                                            RowwiseEmitter &tensors) {
+static FailureOr<GenericAlgorithm>
+emitPack(PackOp op, const ExprEmitter &values, RowwiseEmitter &tensors) {
   FailureOr<TensorSource> weight = tensors.get(op.getWeight());
   if (failed(weight))
     return failure();
+  weight = asStored(*weight, op.getWeight(), values.halves);
   GenericAlgorithm algorithm;
   algorithm.variables = rowVariables(3);
   Var c = algorithm.variables[0], k = algorithm.variables[1],
@@ -222,7 +239,7 @@ FailureOr<HalideKernel> attn::emitGeneric(KernelOp kernel,
   if (auto schedule =
           dyn_cast_or_null<RowwiseScheduleAttr>(kernel.getScheduleAttr()))
     vector = static_cast<int>(schedule.getVector());
-  ExprEmitter values;
+  ExprEmitter values{HalfFloats(target)};
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
     return failure();
@@ -231,7 +248,7 @@ FailureOr<HalideKernel> attn::emitGeneric(KernelOp kernel,
     RowwiseEmitter tensors(values, vector, /*group=*/1);
     FailureOr<GenericAlgorithm> algorithm = failure();
     if (auto pack = value.getDefiningOp<PackOp>())
-      algorithm = emitPack(pack, tensors);
+      algorithm = emitPack(pack, values, tensors);
     else if (auto op = value.getDefiningOp<linalg::LinalgOp>())
       algorithm = LinalgEmitter(op, values, tensors)
                       .emit(cast<OpResult>(value).getResultNumber());

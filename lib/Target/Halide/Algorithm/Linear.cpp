@@ -30,9 +30,10 @@ FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel,
   auto resultType = cast<RankedTensorType>(op.getResult().getType());
   for (Type element : {type.getElementType(), inputType.getElementType(),
                        resultType.getElementType()})
-    if (!element.isF32())
-      return op.emitOpError("not supported by the Halide target: expected f32 "
-                            "input, weight and result, got element type ")
+    if (!element.isF32() && !isHalfFloat(element))
+      return op.emitOpError("not supported by the Halide target: expected "
+                            "input, weight and result of f32, f16 or bf16, "
+                            "got element type ")
              << element;
   auto schedule =
       dyn_cast_or_null<LinearScheduleAttr>(kernel.getScheduleAttr());
@@ -167,8 +168,9 @@ static void promiseColumns(ExprEmitter &values, ValueRange tensors,
 
 /// output(n, m) = (row - mean) / sqrt(variance + epsilon) * gamma + beta.
 /// Two passes: the mean first, then the squares of the differences.
-static void emitNorm(LinearAlgorithm &algorithm, const TensorSource &gamma,
-                     const TensorSource &beta, double epsilon) {
+static void emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
+                     FusedLinearOp op) {
+  double epsilon = op.getEpsilonAttr().getValueAsDouble();
   Halide::Var n = algorithm.n, m = algorithm.m;
   Func row = algorithm.row;
   int columns = algorithm.shape.columns, vector = algorithm.shape.vector;
@@ -187,9 +189,14 @@ static void emitNorm(LinearAlgorithm &algorithm, const TensorSource &gamma,
       1.0f / sqrt(squares.total(m) * scale + static_cast<float>(epsilon));
   algorithm.output = Func("output");
   Expr centred = subtractInOrder(row(n, m), mean);
-  algorithm.output(n, m) =
-      multiplyInOrder(centred, algorithm.inverse(m)) * gamma.load({Expr(n)}) +
-      beta.load({Expr(n)});
+  auto load = [&](TypedValue<RankedTensorType> tensor) {
+    return values.halves.widen(values.getTensor(tensor)->load({Expr(n)}),
+                               tensor.getType().getElementType());
+  };
+  algorithm.output(n, m) = values.halves.narrow(
+      multiplyInOrder(centred, algorithm.inverse(m)) * load(op.getGamma()) +
+          load(op.getBeta()),
+      op.getResult().getType().getElementType());
   algorithm.statistics = {sum, squares};
   algorithm.hasNorm = true;
 }
@@ -199,7 +206,7 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   FailureOr<LinearShape> shape = getLinearShape(op, kernel, target);
   if (failed(shape))
     return failure();
-  ExprEmitter values;
+  ExprEmitter values{HalfFloats(target)};
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
     return failure();
@@ -223,15 +230,20 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   weight.dim(1).set_stride(shape->nr);
   weight.dim(2).set_stride(static_cast<int>(int64_t(shape->nr) * shape->inner));
   weight.set_host_alignment(64);
-  auto x = [&](Expr k, Expr m) { return input(k, min(m, rows - 1)); };
-  algorithm.tiles = emitProduct(
-      *shape, "tile", x,
-      [&](Expr j, Expr k, Expr p) { return weight(j, k, p); },
-      target.fusedMultiplyAdd);
+  const HalfFloats &halves = values.halves;
+  auto x = [&](Expr k, Expr m) {
+    return halves.widen(input(k, min(m, rows - 1)),
+                        op.getInput().getType().getElementType());
+  };
+  auto w = [&](Expr j, Expr k, Expr p) {
+    return halves.widen(weight(j, k, p),
+                        op.getWeight().getType().getElementType());
+  };
+  algorithm.tiles = emitProduct(*shape, "tile", x, w, target.fusedMultiplyAdd);
   algorithm.single = emitProduct(
       *shape, "single", x,
       [&](Expr j, Expr k, Expr p) {
-        return weight(j, k, min(p, shape->panels - 1));
+        return w(j, k, min(p, shape->panels - 1));
       },
       target.fusedMultiplyAdd);
 
@@ -249,15 +261,21 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   algorithm.ifSingle = ifSingle.x;
   algorithm.ifTiles = ifTiles.x;
   algorithm.row = Func("row");
-  algorithm.row(algorithm.n, algorithm.m) = Halide::undef<float>();
-  algorithm.row(algorithm.n, algorithm.m) =
-      select(ifSingle == 0, *single, 0.0f);
-  algorithm.row(algorithm.n, algorithm.m) = select(ifTiles == 0, *tiles, 0.0f);
+  // Rows that a norm reads stay f32.
+  auto stored = [&](const Expr &number) {
+    return op.getGamma()
+               ? number
+               : halves.narrow(number,
+                               op.getResult().getType().getElementType());
+  };
+  Expr first = stored(*single), second = stored(*tiles);
+  Expr zero = Halide::Internal::make_zero(first.type());
+  algorithm.row(algorithm.n, algorithm.m) = Halide::undef(first.type());
+  algorithm.row(algorithm.n, algorithm.m) = select(ifSingle == 0, first, zero);
+  algorithm.row(algorithm.n, algorithm.m) = select(ifTiles == 0, second, zero);
   algorithm.output = algorithm.row;
   if (op.getGamma())
-    emitNorm(algorithm, *values.getTensor(op.getGamma()),
-             *values.getTensor(op.getBeta()),
-             op.getEpsilonAttr().getValueAsDouble());
+    emitNorm(algorithm, values, op);
 
   describeOutput(algorithm.output.output_buffer(),
                  cast<RankedTensorType>(op.getResult().getType()));

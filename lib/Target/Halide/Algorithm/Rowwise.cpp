@@ -33,20 +33,40 @@ std::vector<Var> attn::rowVariables(size_t count) {
 // Element-wise operations
 //===----------------------------------------------------------------------===//
 
+/// Numbers of 16 bits are f32 between operations.
+static Type computedType(Type type) {
+  return isHalfFloat(type) ? Type(Float32Type::get(type.getContext())) : type;
+}
+
 FailureOr<Expr> attn::emitScalarOf(Operation *op, ArrayRef<Expr> operands) {
+  auto scalarType = [](Value value) {
+    return computedType(getElementTypeOrSelf(value.getType()));
+  };
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+      scalarType(op->getOperand(0)) == scalarType(op->getResult(0)))
+    return operands[0];
+  if (isa<arith::BitcastOp>(op) &&
+      getElementTypeOrSelf(op->getOperand(0).getType())
+              .getIntOrFloatBitWidth() == 16)
+    return op->emitOpError("not supported by the Halide target: bits of 16-bit "
+                           "numbers (because a kernel computes with f32)");
+  if (isa<arith::TruncFOp>(op) &&
+      getElementTypeOrSelf(op->getOperand(0).getType()).isF64() &&
+      isHalfFloat(getElementTypeOrSelf(op->getResult(0).getType())))
+    return op->emitOpError("not supported by the Halide target: f64 to 16 bits "
+                           "(because it would be rounded twice)");
   // The same operation on scalars, in a block of its own: the scalar emitter
   // then serves both levels.
   Block block;
   OperationState state(op->getLoc(), op->getName());
   ExprEmitter emitter;
   for (auto [value, operand] : llvm::zip_equal(op->getOperands(), operands)) {
-    Value argument = block.addArgument(getElementTypeOrSelf(value.getType()),
-                                       value.getLoc());
+    Value argument = block.addArgument(scalarType(value), value.getLoc());
     emitter.bind(argument, operand);
     state.addOperands(argument);
   }
-  for (Type type : op->getResultTypes())
-    state.addTypes(getElementTypeOrSelf(type));
+  for (Value result : op->getResults())
+    state.addTypes(scalarType(result));
   state.addAttributes(op->getAttrs());
   Operation *scalar = Operation::create(state);
   block.push_back(scalar);
@@ -65,8 +85,9 @@ FailureOr<TensorSource> RowwiseEmitter::emitElementwise(Operation *op) {
       FailureOr<Expr> scalar = values.get(operand);
       if (failed(scalar))
         return failure();
-      operands.push_back({[value = *scalar](ArrayRef<Expr>) { return value; },
-                          std::vector<Expr>()});
+      Expr number = values.halves.widen(*scalar, operand.getType());
+      operands.push_back(
+          {[number](ArrayRef<Expr>) { return number; }, std::vector<Expr>()});
       continue;
     }
     FailureOr<TensorSource> source = get(operand);
@@ -81,7 +102,7 @@ FailureOr<TensorSource> RowwiseEmitter::emitElementwise(Operation *op) {
   for (Value operand : op->getOperands()) {
     // Arguments, constants and operations of other types were refused before.
     probe.push_back(Halide::Internal::make_zero(
-        *getHalideType(getElementTypeOrSelf(operand.getType()))));
+        *getHalideType(computedType(getElementTypeOrSelf(operand.getType())))));
   }
   if (failed(emitScalarOf(op, probe)))
     return failure();
@@ -213,6 +234,20 @@ FailureOr<TensorSource> RowwiseEmitter::emitSinusoidal(SinusoidalOp op) {
 // The walk
 //===----------------------------------------------------------------------===//
 
+/// A tensor of 16-bit numbers as f32.
+TensorSource RowwiseEmitter::widened(const TensorSource &source,
+                                     Value value) const {
+  Type element = getElementTypeOrSelf(value.getType());
+  if (!isHalfFloat(element))
+    return source;
+  TensorSource wide = source;
+  wide.load = [load = source.load, halves = values.halves,
+               element](ArrayRef<Expr> indices) {
+    return halves.widen(load(indices), element);
+  };
+  return wide;
+}
+
 FailureOr<TensorSource> RowwiseEmitter::get(Value value) {
   if (auto known = tensors.find(value); known != tensors.end())
     return known->second;
@@ -222,7 +257,7 @@ FailureOr<TensorSource> RowwiseEmitter::get(Value value) {
       source.load = [argument = *argument](ArrayRef<Expr> indices) {
         return argument.load(indices) != 0; // i1 is a byte in memory.
       };
-    return source;
+    return widened(source, value);
   }
   auto result = dyn_cast<OpResult>(value);
   if (!result)
@@ -239,15 +274,15 @@ FailureOr<TensorSource> RowwiseEmitter::emit(OpResult value) {
   Operation *op = value.getOwner();
   auto single = [](Type type) {
     Type element = getElementTypeOrSelf(type);
-    return !isa<FloatType>(element) || element.isF32();
+    return !isa<FloatType>(element) || element.isF32() || isHalfFloat(element);
   };
   bool elementwise = op->hasTrait<OpTrait::Elementwise>() ||
                      isa<GeluOp, ReluOp, arith::SelectOp>(op);
   if (!elementwise && !isa<arith::ConstantOp>(op) &&
       !(llvm::all_of(op->getOperandTypes(), single) &&
         llvm::all_of(op->getResultTypes(), single)))
-    return op->emitOpError("not supported by the Halide target: expected f32 "
-                           "tensors, got result type ")
+    return op->emitOpError("not supported by the Halide target: expected "
+                           "tensors of f32, f16 or bf16, got result type ")
            << value.getType();
   return TypeSwitch<Operation *, FailureOr<TensorSource>>(op)
       .Case([&](EmbeddingOp op) { return emitEmbedding(op); })
@@ -259,7 +294,12 @@ FailureOr<TensorSource> RowwiseEmitter::emit(OpResult value) {
         return emitSoftmax(op, value.getResultNumber() == 1);
       })
       .Case([&](PoolOp op) { return emitPool(op); })
-      .Case([&](arith::ConstantOp op) { return emitConstant(op); })
+      .Case([&](arith::ConstantOp op) -> FailureOr<TensorSource> {
+        FailureOr<TensorSource> constant = emitConstant(op);
+        if (failed(constant))
+          return failure();
+        return widened(*constant, op.getResult());
+      })
       .Default([&](Operation *op) -> FailureOr<TensorSource> {
         if (elementwise)
           return emitElementwise(op);
@@ -280,7 +320,7 @@ FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
   // repeating the last one to fill a group would cost as much again.
   if (!kernel.getBody().front().getOps<PoolOp>().empty())
     group = 1;
-  ExprEmitter values;
+  ExprEmitter values{HalfFloats(target)};
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
     return failure();
@@ -314,6 +354,7 @@ FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
     Expr element = source->load(indices);
     if (element.type().is_bool())
       element = Halide::cast<uint8_t>(element);
+    element = values.halves.narrow(element, type.getElementType());
     algorithm.output = Func("output" + std::to_string(outputs.size()));
     algorithm.output(variables) = element;
     algorithm.stages = emitter.takeStages();

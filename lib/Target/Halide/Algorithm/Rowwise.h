@@ -44,12 +44,13 @@ public:
   RowwiseEmitter(ExprEmitter &values, int vector, int group)
       : values(values), vector(vector), group(group) {}
 
-  /// The tensor `value` as a function of its indices.
+  /// The tensor `value` as a function of its indices; 16-bit numbers as f32.
   mlir::FailureOr<TensorSource> get(mlir::Value value);
 
   std::vector<RowStage> takeStages() { return std::move(stages); }
 
 private:
+  TensorSource widened(const TensorSource &source, mlir::Value value) const;
   mlir::FailureOr<TensorSource> emit(mlir::OpResult value);
   mlir::FailureOr<TensorSource> emitElementwise(mlir::Operation *op);
   mlir::FailureOr<TensorSource> emitConstant(mlir::Operation *op);

@@ -130,10 +130,15 @@ LogicalResult FlashCpuSchedule::check() {
 
   // Everything of a query tile lives on the stack of a thread.
   int64_t keys = 0;
-  for (FlashStage &stage : a.stages)
+  bool isNarrow = false;
+  for (FlashStage &stage : a.stages) {
     keys = std::max(keys, stage.keys);
+    isNarrow |= stage.wideKeys.defined() || stage.wideValues.defined();
+  }
   int64_t bytes =
       4 * rows * (a.headSize + 2 * keys + columns * (a.blocks() + 1));
+  if (isNarrow)
+    bytes += 4 * std::max(keyUnroll * a.headSize, keys * columns);
   int64_t limit = std::max<int64_t>(64 * 1024, target.l2Bytes / 2);
   if (bytes > limit)
     return kernel.emitOpError("expected at most ")
@@ -231,6 +236,9 @@ void FlashCpuSchedule::boundCounters(FlashStage &stage) {
     parts.push_back(stage.finite);
     parts.push_back(stage.slowMix);
   }
+  for (Func part : {stage.wideKeys, stage.wideValues})
+    if (part.defined())
+      parts.push_back(part);
   for (Func part : parts) {
     part.bound_extent(a.t, 1);
     for (const Var &counter : a.counters)
@@ -258,6 +266,14 @@ void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
   vectorizeRowsOf(update);
   if (int steps = reductionUnroll(keyUnroll); a.headSize % steps == 0)
     update.unroll(stage.depth, steps);
+  if (!stage.wideKeys.defined())
+    return;
+  // The keys of one register tile: they stay in L1 while it is computed.
+  stage.wideKeys.compute_at(stage.visible, outer)
+      .store_in(MemoryType::Stack)
+      .bound(a.d, 0, static_cast<int>(a.headSize))
+      .bound_extent(a.kk, keyUnroll)
+      .vectorize(a.d, lanesOf(a.headSize), TailStrategy::ShiftInwards);
 }
 
 void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
@@ -318,6 +334,13 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
     vectorizeRows(mix);
     vectorizeRowsOf(mix.update());
   };
+  if (stage.wideValues.defined())
+    stage.wideValues.compute_at(block)
+        .store_in(MemoryType::Stack)
+        .bound(a.di, 0, columns)
+        .bound_storage(a.kk, static_cast<int>(stage.keys))
+        .bound_storage(a.dg, 1)
+        .vectorize(a.di, lanesOf(columns));
   place(stage.mix);
   RVar outer("mixOuter"), inner("mixInner");
   stage.mix.update()
