@@ -5,7 +5,7 @@
 #
 #   rerun.py ATTN_RUN FOLDER OPTION...
 #
-# Takes the first line of each model in the folder that compares it with the
+# Takes the first line of each model in the folder that compares random inputs with the
 # evaluator, and runs it again with the options, which win over the line's.
 
 import pathlib
@@ -17,7 +17,7 @@ import sys
 attn_run, folder, *options = sys.argv[1:]
 failed = 0
 for path in sorted(pathlib.Path(folder).glob("*.mlir")):
-    line = re.search(r"RUN: attn-run %s (.* --reference.*|--reference .*)", path.read_text())
+    line = re.search(r"RUN: attn-run %s (.*--random.*--reference.*)", path.read_text())
     if not line:
         continue
     words = shlex.split(line[1].split("|")[0])
