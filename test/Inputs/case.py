@@ -24,6 +24,18 @@ def normal(*shape):
     return generator.standard_normal(shape).astype(np.float32)
 
 
+def bf16(x):
+    """Rounded to the nearest bf16, as f32."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    bits = bits + 0x7FFF + ((bits >> 16) & 1) & 0xFFFF0000
+    return bits.astype(np.uint32).view(np.float32)
+
+
+def f16(x):
+    """Rounded to the nearest f16, as f32."""
+    return np.asarray(x, np.float16).astype(np.float32)
+
+
 def rows(*limits):
     """How many positions each batch row has: an i64 tensor."""
     return np.array(limits, np.int64)
