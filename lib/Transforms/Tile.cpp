@@ -480,8 +480,8 @@ Value AttentionTiler::materialize(Value inRegion, IRMapping &mapping) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Verifies that `key_ranges` belongs to a mask and has a symbol for each of its
-/// leaves.
+/// Verifies that `key_ranges` belongs to a mask and has a symbol for each of
+/// its leaves.
 static LogicalResult check(AttentionOp op) {
   if (KeyRangesAttr ranges = op.getKeyRangesAttr()) {
     if (op.getMask().empty()) {
