@@ -23,29 +23,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// The arguments of the entry have the sizes that `attn.dims` names.
-static SizeReader readEntry(func::FuncOp entry) {
-  SizeReader reader;
-  for (BlockArgument argument : entry.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
-      continue;
-    auto names =
-        entry.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "attn.dims");
-    SmallVector<SizePolynomial> sizes;
-    for (auto [i, size] : llvm::enumerate(type.getShape())) {
-      auto name = names ? cast<StringAttr>(names[i]) : StringAttr();
-      if (!ShapedType::isDynamic(size))
-        sizes.push_back(static_cast<double>(size));
-      else if (name && !name.empty())
-        sizes.push_back(sizeOfDim(entry, name));
-    }
-    if (static_cast<int64_t>(sizes.size()) == type.getRank())
-      reader.setShape(argument, sizes);
-  }
-  return reader;
-}
-
 //===----------------------------------------------------------------------===//
 // Operations and bytes
 //===----------------------------------------------------------------------===//
@@ -186,7 +163,7 @@ ModelCost attn::estimateCost(ModuleOp module) {
   for (auto entry : module.getOps<func::FuncOp>()) {
     if (!entry.isPublic() || entry.isExternal())
       continue;
-    SizeReader reader = readEntry(entry);
+    SizeReader reader = SizeReader::ofEntry(entry);
     for (Operation &op : entry.front()) {
       reader.visit(op);
       auto call = dyn_cast<CallOp>(op);

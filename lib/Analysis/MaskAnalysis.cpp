@@ -6,6 +6,8 @@
 #include "attn/Analysis/MaskAnalysis.h"
 #include "KeyRanges.h"
 #include "MaskFormula.h"
+#include "TileSets.h"
+#include "mlir/IR/IntegerSet.h"
 
 using namespace mlir;
 using namespace attn;
@@ -20,24 +22,39 @@ MaskSummary attn::analyzeMask(AttentionOp op) {
   summary.affineAtoms = reader.getNumAffineAtoms();
   summary.opaqueAtoms = reader.getNumOpaqueAtoms();
 
-  unsigned numLeaves = reader.getLeaves().size();
-  std::optional<KeyRanges> ranges =
-      findKeyRanges(*visible, *hidden, numLeaves, context);
-  summary.tooLarge = !ranges;
-  if (!ranges) {
-    // Every key, and none for certain.
-    AffineExpr zero = getAffineConstantExpr(0, context);
-    ranges =
-        KeyRanges{{zero}, {zero}, {zero}, {getAffineSymbolExpr(1, context)}};
-  }
+  unsigned numSymbols = 2 + reader.getLeaves().size();
+  Prover prover(numSymbols, context);
+  TileProjection visibleTiles = findTiles(*visible, prover, context);
+  KeyRanges found =
+      findKeyRanges(visibleTiles, findTiles(*hidden, prover, context),
+                    numSymbols, prover, context);
+  bool opaque = summary.opaqueAtoms != 0;
+  summary.tooLarge = !visibleTiles.exact && !opaque;
+
   auto map = [&](ArrayRef<AffineExpr> bounds) {
-    return AffineMapAttr::get(
-        AffineMap::get(2, 2 + numLeaves, bounds, context));
+    return AffineMapAttr::get(AffineMap::get(2, numSymbols, bounds, context));
   };
-  bool opaque = summary.opaqueAtoms != 0 || summary.tooLarge;
-  summary.ranges = KeyRangesAttr::get(
-      context, map(ranges->begin), map(ranges->fullBegin), map(ranges->fullEnd),
-      map(ranges->end), ranges->exact && !opaque, opaque);
+  auto set = [&](unsigned dims, ArrayRef<AffineExpr> constraints) {
+    SmallVector<AffineExpr> list(constraints);
+    if (list.empty()) // A set has a constraint.
+      list.push_back(getAffineConstantExpr(0, context));
+    SmallVector<bool> equalities(list.size(), false);
+    return IntegerSetAttr::get(
+        IntegerSet::get(dims, numSymbols, list, equalities));
+  };
+  SmallVector<KeyRangeAttr> ranges;
+  for (const KeyRange &range : found.ranges)
+    ranges.push_back(KeyRangeAttr::get(
+        context, range.where.empty() ? IntegerSetAttr() : set(2, range.where),
+        map(range.begin), map(range.fullBegin), map(range.fullEnd),
+        map(range.end)));
+  SmallVector<IntegerSetAttr> visibleSets, hiddenSets;
+  for (ArrayRef<AffineExpr> constraints : found.visible)
+    visibleSets.push_back(set(4, constraints));
+  for (ArrayRef<AffineExpr> constraints : found.hidden)
+    hiddenSets.push_back(set(4, constraints));
+  summary.ranges = KeyRangesAttr::get(context, ranges, visibleSets, hiddenSets,
+                                      visibleTiles.exact, opaque);
   return summary;
 }
 

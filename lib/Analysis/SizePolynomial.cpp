@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace attn;
 
@@ -55,6 +56,13 @@ size_t SizePolynomial::getDegree() const {
   for (const auto &[names, factor] : terms)
     degree = std::max(degree, names.size());
   return degree;
+}
+
+std::vector<std::string> SizePolynomial::getDims() const {
+  std::set<std::string> dims;
+  for (const auto &[names, factor] : terms)
+    dims.insert(names.begin(), names.end());
+  return {dims.begin(), dims.end()};
 }
 
 std::optional<double> SizePolynomial::constant() const {

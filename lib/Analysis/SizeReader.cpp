@@ -166,3 +166,25 @@ Shape SizeReader::readShape(OpResult tensor) const {
       })
       .Default([](Operation *) { return std::nullopt; });
 }
+
+SizeReader SizeReader::ofEntry(func::FuncOp entry) {
+  SizeReader reader;
+  for (BlockArgument argument : entry.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    auto names =
+        entry.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "attn.dims");
+    SmallVector<SizePolynomial> sizes;
+    for (auto [i, size] : llvm::enumerate(type.getShape())) {
+      auto name = names ? cast<StringAttr>(names[i]) : StringAttr();
+      if (!ShapedType::isDynamic(size))
+        sizes.push_back(static_cast<double>(size));
+      else if (name && !name.empty())
+        sizes.push_back(sizeOfDim(entry, name));
+    }
+    if (static_cast<int64_t>(sizes.size()) == type.getRank())
+      reader.setShape(argument, sizes);
+  }
+  return reader;
+}

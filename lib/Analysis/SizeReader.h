@@ -6,6 +6,7 @@
 #define ATTN_LIB_ANALYSIS_SIZEREADER_H
 
 #include "attn/Analysis/SizePolynomial.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/DenseMap.h"
@@ -29,6 +30,9 @@ SizePolynomial sizeOfDim(mlir::Operation *from, mlir::StringAttr name);
 /// their order, so that each finds its operands here.
 class SizeReader {
 public:
+  /// Knows the arguments of the entry, whose sizes `attn.dims` names.
+  static SizeReader ofEntry(mlir::func::FuncOp entry);
+
   void visit(mlir::Operation &op);
   void setShape(mlir::Value tensor, Shape shape) {
     shapes[tensor] = std::move(shape);

@@ -11,6 +11,7 @@
 #include "attn/Pipelines/Driver.h"
 #include "EmitStmt.h"
 #include "Explain.h"
+#include "MaskMap.h"
 #include "Progress.h"
 #include "attn/Analysis/TargetInfo.h"
 #include "attn/Dialect/IR/PrintNamed.h"
@@ -36,6 +37,7 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
   return llvm::StringSwitch<std::optional<Emit>>(name)
       .Case("graph", Emit::Graph)
       .Case("fused", Emit::Fused)
+      .Case("mask-map", Emit::MaskMap)
       .Case("tiled", Emit::Tiled)
       .Case("host", Emit::Host)
       .Case("stmt", Emit::Stmt)
@@ -46,7 +48,7 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
 }
 
 StringRef attn::emitNames() {
-  return "graph, fused, tiled, host, stmt, llvm, asm or obj";
+  return "graph, fused, mask-map, tiled, host, stmt, llvm, asm or obj";
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,6 +86,10 @@ LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
     *cost = estimateCost(module);
   if (emit == Emit::Fused)
     return success();
+  if (emit == Emit::MaskMap)
+    return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
+      manager.addPass(createAttnAnalyzeMasksPass());
+    });
   return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
     FusedToTiledOptions stage;
     for (const std::string &target : options.targets)
@@ -228,6 +234,10 @@ private:
     case Emit::Tiled:
       printNamed(*module, *output);
       break;
+    case Emit::MaskMap:
+      if (failed(emitMaskMap()))
+        return failure();
+      break;
     case Emit::Host:
       if (failed(emitHostText(*module, objectOptions(), /*lowered=*/false,
                               *output)))
@@ -253,6 +263,26 @@ private:
       return emitObject(*module, objectOptions());
     }
     return closeOutput();
+  }
+
+  /// A picture if the file's name asks for one. Tiles are those of the first
+  /// target.
+  LogicalResult emitMaskMap() {
+    auto stated = (*module)->getAttrOfType<StringAttr>("attn.target");
+    const TargetInfo *target =
+        lookupTarget(!options.targets.empty() ? StringRef(options.targets[0])
+                     : stated                 ? stated.getValue()
+                                              : "x86-64-v3");
+    if (!target) // A target in the model that attn-select-targets refuses.
+      target = lookupTarget("x86-64-v3");
+    FailureOr<std::vector<MaskMap>> maps = computeMaskMaps(*module, *target);
+    if (failed(maps))
+      return failure();
+    if (StringRef(options.output).ends_with(".svg"))
+      drawMaskMaps(*maps, *output);
+    else
+      printMaskMaps(*maps, *output);
+    return success();
   }
 
   ObjectOptions objectOptions() {

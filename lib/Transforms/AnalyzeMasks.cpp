@@ -48,21 +48,24 @@ private:
         remark::RemarkOpts::name("MaskAnalyzed")
             .category(DEBUG_TYPE)
             .function(kernel ? kernel.getName() : StringRef("<no kernel>"));
+    size_t ranges = summary.ranges.getRanges().size();
     if (summary.tooLarge) {
       remark::missed(op.getLoc(), options)
           << remark::reason(
-                 "the mask has too many cases to be analyzed, so that "
-                 "no key is skipped and no tile is full")
+                 "the mask has too many cases to be analyzed exactly, so that "
+                 "tiles are tested when the kernel runs")
           << remark::suggest(
                  "write it with fewer comparisons, min, max and abs")
           << remark::metric("AffineAtoms", summary.affineAtoms)
-          << remark::metric("OpaqueAtoms", summary.opaqueAtoms);
+          << remark::metric("OpaqueAtoms", summary.opaqueAtoms)
+          << remark::metric("Ranges", ranges);
       return;
     }
     remark::analysis(op.getLoc(), options)
         << remark::metric("AffineAtoms", summary.affineAtoms)
         << remark::metric("OpaqueAtoms", summary.opaqueAtoms)
-        << remark::metric("Exact", summary.ranges.getExact());
+        << remark::metric("Exact", summary.ranges.getExact())
+        << remark::metric("Ranges", ranges);
   }
 };
 } // namespace

@@ -32,9 +32,8 @@ FailureOr<BroadcastDims> BroadcastDims::compute(func::FuncOp func) {
     int64_t skipped = 4 - type.getRank();
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (classes.areEqual(operand.get(), dim, scores, dim + skipped))
-        result.exact.insert(
-            {{operand.getOwner(), operand.getOperandNumber()},
-             static_cast<unsigned>(dim)});
+        result.exact.insert({{operand.getOwner(), operand.getOperandNumber()},
+                             static_cast<unsigned>(dim)});
   };
   func.walk([&](Operation *op) {
     if (auto bias = dyn_cast<BiasOp>(op))

@@ -9,16 +9,15 @@
 // scaled down by 2^((m_old - m_new) * log2 e). The invariant after each tile: l
 // and o are the sum and the mix over all keys so far, relative to m.
 //
-// Key tiles lie at multiples of the tile size. `key_ranges` cuts their sequence
-// into three loops: a partial head, full tiles that need no mask, a partial
-// tail.
+// KeyLoops.cpp says which key tiles a query tile visits.
 //
 //===----------------------------------------------------------------------===//
 
-#include "IndexBuilder.h"
+#include "KeyLoops.h"
 #include "TargetOf.h"
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Analysis/ScheduleModel.h"
+#include "attn/Analysis/TileMap.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -70,16 +69,6 @@ struct State {
   }
 };
 
-/// One of the loops over key tiles.
-struct KeyLoop {
-  StringRef name;
-  OpFoldResult begin, end;
-  /// Whether all tiles lie inside the range, so that they have all their rows.
-  bool wholeTiles;
-  /// Whether tiles need the mask.
-  bool masked;
-};
-
 /// Tiles one attn.attention. Preconditions are checked by `check`.
 struct AttentionTiler {
   AttentionTiler(AttentionOp op, AttentionTiles tiles)
@@ -93,9 +82,6 @@ private:
   /// Builds the body of the loop over batch, heads and query tiles.
   void buildQueryTile(Value batch, Value head, Value tile,
                       ValueRange destinations);
-  /// The loops over key tiles that can run at all, in order.
-  SmallVector<KeyLoop> planKeyLoops();
-  State buildKeyLoop(const KeyLoop &loop, State state);
   State buildKeyTile(Value key0, OpFoldResult rows, bool masked, State state);
 
   Value loadTile(StringRef name, Value tensor, Value head, Value row,
@@ -103,11 +89,6 @@ private:
   Value fillTile(StringRef name, ArrayRef<int64_t> shape, float value);
   /// The sink of the head as the scores of one key.
   Value buildSink();
-  /// Captures that `region` uses, and a copy of it with only these.
-  SmallVector<Value> cloneRegion(Region &region, Region &target);
-  /// The values outside the mask region that its leaves stand for.
-  SmallVector<OpFoldResult> materializeLeaves();
-  Value materialize(Value inRegion, IRMapping &mapping);
 
   AttentionOp op;
   AttentionTiles tiles;
@@ -204,8 +185,14 @@ void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
                           state.maximum.getType(), buildSink(), state.maximum);
   state.sum = fillTile("l0", tiles.queries, op.getSinks() ? 1 : 0);
   state.accumulator = fillTile("o0", {tiles.queries, valueSize}, 0);
-  for (const KeyLoop &loop : planKeyLoops())
-    state = buildKeyLoop(loop, state);
+  QueryTile place{batch,         head,       query0,  rows,
+                  tiles.queries, tiles.keys, queries, keys};
+  state = State::of(buildKeyLoops(
+      op, place, builder, index, loopNames, state.values(),
+      [&](Value key0, OpFoldResult tileRows, bool masked, ValueRange carried) {
+        return buildKeyTile(key0, tileRows, masked, State::of(carried))
+            .values();
+      }));
 
   // Only the tile's rows leave; their number is static where N is.
   int64_t staticRows = getConstantIntValue(rows).value_or(ShapedType::kDynamic);
@@ -235,93 +222,6 @@ void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
         SmallVector<OpFoldResult>(3, one));
 }
 
-SmallVector<KeyLoop> AttentionTiler::planKeyLoops() {
-  AffineExpr size = index.constant(tiles.keys);
-  AffineExpr down = index.dim(0).floorDiv(size) * size;
-  AffineExpr up = index.dim(0).ceilDiv(size) * size;
-  OpFoldResult zero = builder.getIndexAttr(0);
-  auto isZero = [](OpFoldResult value) { return isZeroInteger(value); };
-
-  if (op.getMask().empty()) {
-    OpFoldResult fullEnd = index.apply("full_end", down, keys);
-    SmallVector<KeyLoop> loops;
-    if (!isZero(fullEnd))
-      loops.push_back({"full", zero, fullEnd, true, false});
-    if (!isEqualConstantIntOrValue(fullEnd, keys))
-      loops.push_back({"tail", fullEnd, keys, false, false});
-    return loops;
-  }
-
-  // A mask that was not analyzed hides anything.
-  auto ranges = op.getKeyRangesAttr();
-  if (!ranges) {
-    return {{"partial", zero, keys, false, true}};
-  }
-
-  OpFoldResult query1 = index.apply("i1", index.dim(0) + index.dim(1),
-                                    {OpFoldResult(query0), rows});
-  SmallVector<OpFoldResult> operands{query0, query1, queries, keys};
-  llvm::append_range(operands, materializeLeaves());
-  auto bounds = [&](AffineMapAttr map) {
-    SmallVector<AffineExpr> dims{index.dim(0), index.dim(1)}, symbols, results;
-    for (unsigned symbol = 0; symbol < operands.size() - 2; ++symbol)
-      symbols.push_back(index.dim(2 + symbol));
-    for (AffineExpr result : map.getValue().getResults())
-      results.push_back(result.replaceDimsAndSymbols(dims, symbols));
-    return results;
-  };
-  OpFoldResult first = index.max("first", bounds(ranges.getBegin()), operands);
-  OpFoldResult end = index.min("end", bounds(ranges.getEnd()), operands);
-  OpFoldResult begin = index.apply("begin", down, first);
-  OpFoldResult fullFirst =
-      index.max("full_first", bounds(ranges.getFullBegin()), operands);
-  OpFoldResult fullLast =
-      index.min("full_last", bounds(ranges.getFullEnd()), operands);
-  if (isZero(fullLast))
-    return {{"partial", begin, end, false, true}};
-
-  // Full tiles start at or after `begin`; the head is empty if they start
-  // there. That the bounds are the same says nothing: a bound inside a tile
-  // cuts this tile.
-  SmallVector<KeyLoop> loops;
-  OpFoldResult fullBegin = begin;
-  if (!isEqualConstantIntOrValue(fullFirst, begin)) {
-    OpFoldResult aligned = index.apply("full_first_tile", up, fullFirst);
-    fullBegin =
-        index.max("full_begin", {index.dim(0), index.dim(1)}, {begin, aligned});
-    OpFoldResult headEnd =
-        index.min("head_end", {index.dim(0), index.dim(1)}, {fullBegin, end});
-    loops.push_back({"head", begin, headEnd, false, true});
-  }
-  OpFoldResult fullEnd =
-      index.max("full_end", {down, index.dim(1)}, {fullLast, fullBegin});
-  loops.push_back({"full", fullBegin, fullEnd, true, false});
-  loops.push_back({"tail", fullEnd, end, false, true});
-  return loops;
-}
-
-State AttentionTiler::buildKeyLoop(const KeyLoop &loop, State state) {
-  auto forOp = scf::ForOp::create(
-      builder, index.named(loop.name), index.value(loop.begin),
-      index.value(loop.end), index.value(tiles.keys), state.values());
-  Block *body = forOp.getBody();
-  for (auto [argument, name] : llvm::zip(body->getArguments(), loopNames))
-    argument.setLoc(index.named(name));
-
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(body);
-  Value key0 = forOp.getInductionVar();
-  OpFoldResult tileRows = builder.getIndexAttr(tiles.keys);
-  if (!loop.wholeTiles)
-    tileRows = index.min(
-        "keys", {index.constant(tiles.keys), index.dim(1) - index.dim(0)},
-        {OpFoldResult(key0), loop.end});
-  State next = buildKeyTile(key0, tileRows, loop.masked,
-                            State::of(forOp.getRegionIterArgs()));
-  scf::YieldOp::create(builder, op.getLoc(), next.values());
-  return State::of(forOp.getResults());
-}
-
 State AttentionTiler::buildKeyTile(Value key0, OpFoldResult tileRows,
                                    bool masked, State state) {
   SmallVector<Value> position{batch, head, query0, key0};
@@ -332,7 +232,7 @@ State AttentionTiler::buildKeyTile(Value key0, OpFoldResult tileRows,
       TileType::get(builder.getContext(), {tiles.queries, tiles.keys}, compute);
   bool combines = !op.getCombine().empty();
   Region combine;
-  SmallVector<Value> captures = cloneRegion(op.getCombine(), combine);
+  SmallVector<Value> captures = cloneTileRegion(op, op.getCombine(), combine);
   auto product = TileScoresOp::create(
       builder, index.named("s"), scoresType, queryTile, key, op.getScale(),
       combines ? ValueRange(position) : ValueRange(), captures);
@@ -341,7 +241,7 @@ State AttentionTiler::buildKeyTile(Value key0, OpFoldResult tileRows,
 
   if (!op.getScore().empty()) {
     Region body;
-    captures = cloneRegion(op.getScore(), body);
+    captures = cloneTileRegion(op, op.getScore(), body);
     auto score = TileScoreOp::create(builder, index.named("biased"), scoresType,
                                      scores, position, captures);
     score.getBody().takeBody(body);
@@ -349,7 +249,7 @@ State AttentionTiler::buildKeyTile(Value key0, OpFoldResult tileRows,
   }
   if (masked) {
     Region body;
-    captures = cloneRegion(op.getMask(), body);
+    captures = cloneTileRegion(op, op.getMask(), body);
     auto mask = TileMaskOp::create(builder, index.named("visible"), scoresType,
                                    scores, position, captures);
     mask.getBody().takeBody(body);
@@ -375,7 +275,7 @@ State AttentionTiler::buildKeyTile(Value key0, OpFoldResult tileRows,
       loadTile("v", op.getValue(), keyHead, key0, tileRows, tiles.keys);
   bool transforms = !op.getValues().empty();
   Region values;
-  captures = cloneRegion(op.getValues(), values);
+  captures = cloneTileRegion(op, op.getValues(), values);
   auto mix = TileMixOp::create(
       builder, index.named("o_new"), accumulator.getType(), weights, value,
       accumulator, transforms ? ValueRange(position) : ValueRange(), captures);
@@ -429,53 +329,6 @@ Value AttentionTiler::buildSink() {
   return sink;
 }
 
-SmallVector<Value> AttentionTiler::cloneRegion(Region &region, Region &target) {
-  SmallVector<Value> used;
-  if (region.empty())
-    return used;
-  IRMapping mapping;
-  region.cloneInto(&target, mapping);
-  Block &entry = target.front();
-  unsigned first = entry.getNumArguments() - op.getCaptures().size();
-  for (unsigned capture = op.getCaptures().size(); capture-- > 0;) {
-    if (entry.getArgument(first + capture).use_empty())
-      entry.eraseArgument(first + capture);
-    else
-      used.push_back(op.getCaptures()[capture]);
-  }
-  std::reverse(used.begin(), used.end());
-  return used;
-}
-
-SmallVector<OpFoldResult> AttentionTiler::materializeLeaves() {
-  Block &mask = op.getMask().front();
-  IRMapping mapping;
-  mapping.map(mask.getArgument(0), batch);
-  mapping.map(mask.getArgument(1), head);
-  for (auto [argument, capture] :
-       llvm::zip(mask.getArguments().drop_front(4), op.getCaptures()))
-    mapping.map(argument, capture);
-  SmallVector<OpFoldResult> leaves;
-  for (Value leaf : getMaskLeaves(op)) {
-    Value value = materialize(leaf, mapping);
-    if (!value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, index.named("u"),
-                                         builder.getIndexType(), value);
-    leaves.push_back(getAsOpFoldResult(value));
-  }
-  return leaves;
-}
-
-Value AttentionTiler::materialize(Value inRegion, IRMapping &mapping) {
-  if (Value known = mapping.lookupOrNull(inRegion))
-    return known;
-  Operation *definition = inRegion.getDefiningOp();
-  for (Value operand : definition->getOperands())
-    materialize(operand, mapping);
-  builder.clone(*definition, mapping);
-  return mapping.lookup(inRegion);
-}
-
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
@@ -491,7 +344,7 @@ static LogicalResult check(AttentionOp op) {
           << ranges;
       return failure();
     }
-    unsigned symbols = ranges.getBegin().getValue().getNumSymbols();
+    unsigned symbols = ranges.getNumSymbols();
     unsigned leaves = getMaskLeaves(op).size();
     if (symbols != 2 + leaves)
       return op.emitOpError()
@@ -520,6 +373,34 @@ struct AttnTilePass final : attn::impl::AttnTilePassBase<AttnTilePass> {
   }
 
 private:
+  /// Tile sizes and, where the numbers of queries and keys are known, what
+  /// becomes of the tiles.
+  static void report(AttentionOp op, AttentionTiles tiles) {
+    remark::detail::InFlightRemark remark = remark::passed(
+        op.getLoc(), remark::RemarkOpts::name("AttentionTiled")
+                         .category(DEBUG_TYPE)
+                         .function(op->getParentOfType<KernelOp>().getName()));
+    remark << remark::metric("Queries", tiles.queries)
+           << remark::metric("Keys", tiles.keys);
+    HeadSplit layout(op.getLayout());
+    int64_t queries = op.getQuery().getType().getDimSize(layout.sequence);
+    int64_t keys = op.getKey().getType().getDimSize(layout.sequence);
+    if (!remark || ShapedType::isDynamic(queries) ||
+        ShapedType::isDynamic(keys) || !op.getKeyRangesAttr())
+      return;
+    TileGrid grid{queries, keys, tiles.queries, tiles.keys, {}};
+    grid.leaves.resize(op.getKeyRangesAttr().getNumSymbols() - 2);
+    // Where leaves are not known each tile is a question to a solver.
+    int64_t most = grid.leaves.empty() ? 1 << 22 : 1 << 14;
+    if (grid.queryTiles() * grid.keyTiles() > most)
+      return;
+    TileCounts counts = countTiles(op.getKeyRangesAttr(), grid);
+    remark << remark::metric("FullTiles", counts.full)
+           << remark::metric("PartialTiles", counts.partial)
+           << remark::metric("SkippedTiles", counts.skipped)
+           << remark::metric("RunTimeTiles", counts.runTime);
+  }
+
   LogicalResult checkOptions() {
     for (auto [name, value] : {std::pair("query-tile", int64_t(queryTile)),
                                {"key-tile", int64_t(keyTile)}})
@@ -547,12 +428,7 @@ private:
     if (keyTile)
       tiles.keys = keyTile;
 
-    remark::passed(op.getLoc(),
-                   remark::RemarkOpts::name("AttentionTiled")
-                       .category(DEBUG_TYPE)
-                       .function(op->getParentOfType<KernelOp>().getName()))
-        << remark::metric("Queries", tiles.queries)
-        << remark::metric("Keys", tiles.keys);
+    report(op, tiles);
     AttentionTiler(op, tiles).run();
     return success();
   }

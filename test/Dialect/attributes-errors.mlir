@@ -103,11 +103,40 @@ func.func private @rowwise_schedule_c1() attributes {a = #attn.rowwise_schedule<
 // -----
 
 // expected-error @+1 {{expected a map (i0, i1)[N, M, u...] with the same symbols as begin for full_end, got affine_map<(d0) -> (d0)>}}
-func.func private @key_ranges_c1_form() attributes {a = #attn.key_ranges<begin = affine_map<(i0, i1)[n, m] -> (0)>,
-  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0) -> (i0)>, end = affine_map<(i0, i1)[n, m] -> (m)>, exact = true, opaque = false>}
+func.func private @key_range_c1_form() attributes {a = #attn.key_range<begin = affine_map<(i0, i1)[n, m] -> (0)>,
+  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0) -> (i0)>, end = affine_map<(i0, i1)[n, m] -> (m)>>}
 
 // -----
 
 // expected-error @+1 {{expected at least one bound for begin, got affine_map<(d0, d1)[s0, s1] -> ()>}}
-func.func private @key_ranges_c1_bound() attributes {a = #attn.key_ranges<begin = affine_map<(i0, i1)[n, m] -> ()>,
-  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0, i1)[n, m] -> (m)>, end = affine_map<(i0, i1)[n, m] -> (m)>, exact = true, opaque = false>}
+func.func private @key_range_c1_bound() attributes {a = #attn.key_range<begin = affine_map<(i0, i1)[n, m] -> ()>,
+  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0, i1)[n, m] -> (m)>, end = affine_map<(i0, i1)[n, m] -> (m)>>}
+
+// -----
+
+// expected-error @+1 {{expected bounds that are affine in i0 and i1 and in the symbols for end, got affine_map<(d0, d1)[s0, s1] -> (d0 * s0)>}}
+func.func private @key_range_c1_affine() attributes {a = #attn.key_range<begin = affine_map<(i0, i1)[n, m] -> (0)>,
+  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0, i1)[n, m] -> (m)>, end = affine_map<(i0, i1)[n, m] -> (i0 * n)>>}
+
+// -----
+
+#set = affine_set<(i0) : (i0 >= 0)>
+// expected-error @+1 {{expected a set (i0, i1)[N, M, u...] with the same symbols as begin for where, got affine_set<(d0) : (d0 >= 0)>}}
+func.func private @key_range_c2() attributes {a = #attn.key_range<where = #set, begin = affine_map<(i0, i1)[n, m] -> (0)>,
+  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0, i1)[n, m] -> (m)>, end = affine_map<(i0, i1)[n, m] -> (m)>>}
+
+// -----
+
+// expected-error @+1 {{expected ranges with the same symbols as the first one, 2, got 3}}
+func.func private @key_ranges_c1_symbols() attributes {a = #attn.key_ranges<[<begin = affine_map<(i0, i1)[n, m] -> (0)>,
+  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0, i1)[n, m] -> (m)>, end = affine_map<(i0, i1)[n, m] -> (m)>>,
+  <begin = affine_map<(i0, i1)[n, m, u] -> (0)>, full_begin = affine_map<(i0, i1)[n, m, u] -> (0)>,
+  full_end = affine_map<(i0, i1)[n, m, u] -> (m)>, end = affine_map<(i0, i1)[n, m, u] -> (m)>>] exact = true, opaque = false>}
+
+// -----
+
+#set = affine_set<(i0, i1)[n, m] : (i0 >= 0)>
+// expected-error @+1 {{expected a set (i0, i1, j0, j1)[N, M, u...] with the symbols of the ranges, got affine_set<(d0, d1)[s0, s1] : (d0 >= 0)>}}
+func.func private @key_ranges_c2() attributes {a = #attn.key_ranges<[<begin = affine_map<(i0, i1)[n, m] -> (0)>,
+  full_begin = affine_map<(i0, i1)[n, m] -> (0)>, full_end = affine_map<(i0, i1)[n, m] -> (m)>, end = affine_map<(i0, i1)[n, m] -> (m)>>]
+  hidden [#set] exact = true, opaque = false>}

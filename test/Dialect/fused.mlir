@@ -84,11 +84,11 @@ func.func @half_and_double(%q: tensor<1x2x3x4xf16>, %c: f32, %d: tensor<1x2x3x4x
 }
 
 // CHECK-LABEL: func.func @key_ranges
-// CHECK: key_ranges <begin = #[[$ZERO]], full_begin = #[[$ZERO]], full_end = #[[$FULL]], end = #[[$END]], exact = true, opaque = false>
+// CHECK: key_ranges <[<begin = #[[$ZERO]], full_begin = #[[$ZERO]], full_end = #[[$FULL]], end = #[[$END]]>] exact = true, opaque = false>
 func.func @key_ranges(%q: tensor<?x?x12x32xf32>, %c: f32) -> tensor<?x?x12x32xf32> {
   %o = attn.attention %q, %q, %q scale(%c : f32) layout(bshd)
-  key_ranges <begin = affine_map<(i0, i1)[n, m] -> (0)>, full_begin = affine_map<(i0, i1)[n, m] -> (0)>,
-              full_end = affine_map<(i0, i1)[n, m] -> (i0 + 1, m)>, end = affine_map<(i0, i1)[n, m] -> (i1, m)>,
+  key_ranges <[<begin = affine_map<(i0, i1)[n, m] -> (0)>, full_begin = affine_map<(i0, i1)[n, m] -> (0)>,
+              full_end = affine_map<(i0, i1)[n, m] -> (i0 + 1, m)>, end = affine_map<(i0, i1)[n, m] -> (i1, m)>>]
               exact = true, opaque = false>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):

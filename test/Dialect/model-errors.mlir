@@ -225,7 +225,7 @@ func.func @call_c5(%x: tensor<2xf32>) {
 // -----
 
 func.func @yield_elsewhere(%x: tensor<2xf32>) {
-  // expected-error @+1 {{expects parent op to be one of 'attn.attention, attn.fused_linear, attn.kernel, attn.tile_scores, attn.tile_score, attn.tile_mask, attn.tile_mix'}}
+  // expected-error @+1 {{expects parent op to be one of 'attn.attention, attn.fused_linear, attn.kernel, attn.tile_scores, attn.tile_score, attn.tile_mask, attn.tile_any, attn.tile_mix'}}
   attn.yield %x : tensor<2xf32>
 }
 

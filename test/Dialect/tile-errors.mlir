@@ -147,6 +147,62 @@ func.func @tile_mask_c2_empty(%s: !attn.tile<4x8xf32>, %i: index) {
 
 // -----
 
+func.func @tile_any_c1(%i: index) {
+  // expected-error @+1 {{expected four indices in at (because they are b, h, i of row 0 and j of column 0), got 3}}
+  %0 = attn.tile_any at(%i, %i, %i) rows(%i) keys(%i) sizes [4, 8] {
+  ^bb0(%b: index, %h: index, %n: index, %m: index):
+    %true = arith.constant true
+    attn.yield %true : i1
+  }
+  return
+}
+
+// -----
+
+func.func @tile_any_c2_yields(%i: index) {
+  %0 = attn.tile_any at(%i, %i, %i, %i) rows(%i) keys(%i) sizes [4, 8] {
+  ^bb0(%b: index, %h: index, %n: index, %m: index):
+    // expected-error @+1 {{expected one value of type 'i1' (because region body yields that), got 'index'}}
+    attn.yield %n : index
+  }
+  return
+}
+
+// -----
+
+func.func @tile_any_c2_empty(%i: index) {
+  // expected-error @+1 {{expected one block in region body, got 0}}
+  %0 = attn.tile_any at(%i, %i, %i, %i) rows(%i) keys(%i) sizes [4, 8] {
+  }
+  return
+}
+
+// -----
+
+func.func @tile_any_c3_number(%i: index) {
+  // expected-error @+1 {{expected two positive sizes (because they are the rows and keys of a tile), got [4]}}
+  %0 = attn.tile_any at(%i, %i, %i, %i) rows(%i) keys(%i) sizes [4] {
+  ^bb0(%b: index, %h: index, %n: index, %m: index):
+    %true = arith.constant true
+    attn.yield %true : i1
+  }
+  return
+}
+
+// -----
+
+func.func @tile_any_c3_zero(%i: index) {
+  // expected-error @+1 {{expected two positive sizes (because they are the rows and keys of a tile), got [4, 0]}}
+  %0 = attn.tile_any at(%i, %i, %i, %i) rows(%i) keys(%i) sizes [4, 0] {
+  ^bb0(%b: index, %h: index, %n: index, %m: index):
+    %true = arith.constant true
+    attn.yield %true : i1
+  }
+  return
+}
+
+// -----
+
 func.func @tile_max_c1(%s: !attn.tile<4x8xf32>, %m: !attn.tile<8xf32>) {
   // expected-error @+1 {{expected R = 4 in carry (because scores has R = 4), got 8}}
   %0 = attn.tile_max %s, %m : !attn.tile<4x8xf32>, !attn.tile<8xf32>

@@ -39,6 +39,13 @@ attn.kernel @step(%q: tensor<?x?x12x32xf32>, %k: tensor<?x?x12x32xf32>, %slopes:
     %0 = arith.cmpi ule, %j, %i : index
     attn.yield %0 : i1
   } : !attn.tile<24x128xf32>
+  // CHECK: %any = attn.tile_any at(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) rows(%{{.*}}) keys(%{{.*}}) sizes [24, 128] capture(%{{.*}} : tensor<12xf32>) {
+  // CHECK-NEXT: ^bb0(%b: index, %h: index, %i: index, %j: index, %{{.*}}: tensor<12xf32>):
+  %any = attn.tile_any at(%c0, %c0, %c0, %c0) rows(%rows) keys(%rows) sizes [24, 128] capture(%slopes : tensor<12xf32>) {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %t: tensor<12xf32>):
+    %0 = arith.cmpi ule, %j, %i : index
+    attn.yield %0 : i1
+  }
   // CHECK: attn.tile_max %{{.*}}, %{{.*}} : !attn.tile<24x128xf32>, !attn.tile<24xf32>
   %m1 = attn.tile_max %s3, %m : !attn.tile<24x128xf32>, !attn.tile<24xf32>
   // CHECK: attn.tile_exp %{{.*}}, %{{.*}} scale(1.442695) : !attn.tile<24x128xf32>, !attn.tile<24xf32>

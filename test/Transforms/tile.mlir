@@ -57,14 +57,14 @@ attn.kernel @no_mask(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x4x64xf32>, %v: te
   attn.yield %r : tensor<?x?x12x32xf32>
 }
 
-// Causal: whole tiles below the diagonal are full, the tail up to the tile's last
-// query is masked. There is no head.
+// Causal: whole tiles below the diagonal are full, those up to the tile's last
+// query are masked.
 // CHECK-LABEL: attn.kernel @causal
 // CHECK: %end = affine.min #{{.+}}(%i1, %m)
 // CHECK: %full_last = affine.min #{{.+}}(%i0, %m)
 // CHECK: %full:3 = scf.for %j0 = %c0 to %full_end step %c128
 // CHECK-NOT: attn.tile_mask
-// CHECK: %tail:3 = scf.for %j0 = %full_end to %end step %c128
+// CHECK: %partial:3 = scf.for %j0 = %full_end to %end step %c128
 // CHECK: %keys = affine.min #{{.+}}(%j0, %end)
 // CHECK: %s = attn.tile_scores
 // CHECK: %visible = attn.tile_mask %s at(%b, %h, %i0, %j0) {
@@ -73,8 +73,8 @@ attn.kernel @no_mask(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x4x64xf32>, %v: te
 attn.kernel @causal(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
-                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>, exact = true, opaque = false>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>>] exact = true, opaque = false>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
     %visible = arith.cmpi sle, %j, %i : index
@@ -83,19 +83,28 @@ attn.kernel @causal(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 
-// A window has a masked head as well: three loops.
+// A window is masked at both ends: one loop counts the tiles of both, and shifts its
+// counter to where they lie.
 // CHECK-LABEL: attn.kernel @window
-// CHECK: %head:3 = scf.for %j0 = %begin to %head_end step %c128
-// CHECK: attn.tile_mask
+// CHECK: %head_end = affine.min #{{.+}}(%full_begin, %end)
 // CHECK: %full:3 = scf.for %j0 = %full_begin to %full_end step %c128
 // CHECK-NOT: attn.tile_mask
-// CHECK: %tail:3 = scf.for %j0 = %full_end to %end step %c128
+// CHECK: %[[HEAD:length]] = affine.max #{{.+}}(%begin, %head_end)
+// CHECK: %[[SHIFT:shift]] = affine.apply #{{.+}}(%full_end, %[[HEAD]])
+// CHECK: %[[TAIL:length.*]] = affine.max #{{.+}}(%full_end, %end)
+// CHECK: %[[TILES:offset]] = affine.apply #{{.+}}(%[[HEAD]], %[[TAIL]])
+// CHECK: %partial:3 = scf.for %t0 = %c0 to %[[TILES]] step %c128
+// CHECK: %earlier = arith.cmpi slt, %t0, %[[HEAD]] : index
+// CHECK: %[[BY:.+]] = arith.select %earlier, %begin, %[[SHIFT]] : index
+// CHECK: %j0 = arith.addi %t0, %[[BY]] : index
+// CHECK: %keys = affine.min #{{.+}}(%j0, %end)
 // CHECK: attn.tile_mask
+// CHECK-NOT: scf.for %
 attn.kernel @window(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0, d0 - 256)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0, d1 - 257)>,
-                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 257)>, end = affine_map<(d0, d1)[s0, s1] -> (s1, d1 + 256)>, exact = true, opaque = false>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0, d0 - 256)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0, d1 - 257)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 257)>, end = affine_map<(d0, d1)[s0, s1] -> (s1, d1 + 256)>>] exact = true, opaque = false>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
     %radius = arith.constant 256 : index
@@ -107,20 +116,24 @@ attn.kernel @window(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 
-// Where no tile can be full, one masked loop is left. It passes the captures on that
-// the mask uses.
+// Where no tile can be full, one masked loop is left. The mask itself is asked whether a
+// tile is visited. Both pass the captures on that the mask uses.
 // CHECK-LABEL: attn.kernel @padding
 // CHECK-SAME: %[[PADDING:[^:]+]]: tensor<?x?xi64>, %[[UNUSED:[^:]+]]: tensor<?xi64>)
 // CHECK-NOT: scf.for %
 // CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c128
+// CHECK: %any = attn.tile_any at(%b, %h, %i0, %j0) rows(%rows) keys(%keys) sizes [24, 128] capture(%[[PADDING]] : tensor<?x?xi64>) {
+// CHECK: scf.if %any
 // CHECK: attn.tile_mask %s at(%b, %h, %i0, %j0) capture(%[[PADDING]] : tensor<?x?xi64>) {
+// CHECK: else
+// CHECK-NEXT: scf.yield %[[M:.+]], %[[L:.+]], %[[O:.+]] :
 // CHECK-NOT: scf.for %
 // CHECK: attn.tile_finish
 attn.kernel @padding(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %padding: tensor<?x?xi64>, %unused: tensor<?xi64>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) capture(%padding, %unused : tensor<?x?xi64>, tensor<?xi64>) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
-                full_end = affine_map<(d0, d1)[s0, s1] -> (0)>, end = affine_map<(d0, d1)[s0, s1] -> (s1)>, exact = false, opaque = true>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0)>, full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                full_end = affine_map<(d0, d1)[s0, s1] -> (0)>, end = affine_map<(d0, d1)[s0, s1] -> (s1)>>] exact = false, opaque = true>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index, %p: tensor<?x?xi64>, %u: tensor<?xi64>):
     %0 = tensor.extract %p[%b, %j] : tensor<?x?xi64>
@@ -133,14 +146,14 @@ attn.kernel @padding(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %padding:
 
 // CHECK-LABEL: attn.kernel @window_by_head
 // CHECK: %first = affine.max #{{.+}}(%i0, %h)
-// CHECK: %begin = affine.apply #{{.+}}(%first)
 // CHECK: %full_first = affine.max #{{.+}}(%i1, %h)
-// CHECK: %head:3 = scf.for %j0 = %begin to %head_end step %c128
+// CHECK: %begin = affine.apply #{{.+}}(%first)
+// CHECK: affine.max #{{.+}}(%begin, %head_end)
 attn.kernel @window_by_head(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
-    key_ranges <begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d0 - s2 * 64)>, full_begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d1 - s2 * 64 - 1)>,
-                full_end = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1, s2] -> (d1, s1)>, exact = true, opaque = false>
+    key_ranges <[<begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d0 - s2 * 64)>, full_begin = affine_map<(d0, d1)[s0, s1, s2] -> (0, d1 - s2 * 64 - 1)>,
+                full_end = affine_map<(d0, d1)[s0, s1, s2] -> (s1, d0 + 1)>, end = affine_map<(d0, d1)[s0, s1, s2] -> (d1, s1)>>] exact = true, opaque = false>
   mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
     %0 = arith.cmpi sle, %j, %i : index

@@ -44,10 +44,12 @@ static int compile(int argc, char **argv) {
                "with a config.json>"));
   static cl::opt<std::string> emit(
       "emit", cl::cat(category), cl::value_desc("stage"),
-      cl::desc("What to write: graph, fused or tiled (IR), host (the host "
-               "function after memory planning), stmt (loop nests of the "
-               "kernels), llvm, asm, or obj (object, header, weights and "
-               "manifest)"));
+      cl::desc(
+          "What to write: graph, fused or tiled (IR), mask-map (which "
+          "tiles attention visits; a picture if -o ends with .svg), host "
+          "(the host function after memory planning), stmt (loop nests of the "
+          "kernels), llvm, asm, or obj (object, header, weights and "
+          "manifest)"));
   static cl::opt<std::string> output(
       "o", cl::init("-"), cl::cat(category), cl::value_desc("file"),
       cl::desc("File to write; with --emit=obj the prefix of all files"));
@@ -136,7 +138,8 @@ int main(int argc, char **argv) {
   return asMainReturnCode(MlirOptMain(
       argc, argv,
       "attn-opt: runs passes on attention models; with --emit=graph, fused, "
-      "tiled, host, stmt, llvm, asm or obj compiles one (attn-opt --emit=obj "
+      "mask-map, tiled, host, stmt, llvm, asm or obj compiles one (attn-opt "
+      "--emit=obj "
       "--help)\n",
       registry));
 }

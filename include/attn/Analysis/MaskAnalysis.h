@@ -22,8 +22,8 @@ struct MaskSummary {
   KeyRangesAttr ranges;
   /// Comparisons that are affine in i and j, and terms that are not understood.
   unsigned affineAtoms = 0, opaqueAtoms = 0;
-  /// Whether the predicate was too large to analyze, so that every key counts
-  /// as partially visible.
+  /// Whether the tiles that are left hold more than visible pairs although all
+  /// comparisons are understood: there were too many of them.
   bool tooLarge = false;
 };
 

@@ -48,6 +48,8 @@ public:
   size_t getNumTerms() const { return terms.size(); }
   /// The largest number of dims in a product.
   size_t getDegree() const;
+  /// The dims in it, each once.
+  std::vector<std::string> getDims() const;
   /// Its value, if no dim is in it.
   std::optional<double> constant() const;
   /// Its value for the values of dims; none if one is missing.

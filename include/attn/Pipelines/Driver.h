@@ -26,7 +26,17 @@ class SourceMgr;
 namespace attn {
 
 /// What `--emit` can name, from the first stage to the last.
-enum class Emit { Graph, Fused, Tiled, Host, Stmt, LLVM, Assembly, Object };
+enum class Emit {
+  Graph,
+  Fused,
+  MaskMap,
+  Tiled,
+  Host,
+  Stmt,
+  LLVM,
+  Assembly,
+  Object
+};
 
 /// The stage of that name ("graph", "obj", ...).
 std::optional<Emit> parseEmit(llvm::StringRef name);

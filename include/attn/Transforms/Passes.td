@@ -16,10 +16,10 @@ include "mlir/Pass/PassBase.td"
 def AttnAnalyzeMasksPass : Pass<"attn-analyze-masks", "::mlir::ModuleOp"> {
   let summary = "find the keys that a tile of queries sees, from the mask's predicate";
   let description = [{
-    Sets `key_ranges` on each `attn.attention` with a mask region: affine bounds of the keys
-    that a tile of queries [i0, i1) may see, and of those that all its queries see. The
-    predicate is taken apart into comparisons that are affine in i and j (with floordiv and mod
-    by constants, min, max and abs) and into the rest, which counts as unknown.
+    Sets `key_ranges` on each `attn.attention` with a mask region: the ranges of keys
+    that a tile of queries [i0, i1) may see, with affine bounds, and in each of them the keys that
+    all its queries see. The predicate is taken apart into comparisons that are affine in i and j
+    (with floordiv and mod by constants, min, max and abs) and into the rest, which counts as unknown.
     docs/MaskAnalysis.md explains the method.
 
     Before:
@@ -33,19 +33,19 @@ def AttnAnalyzeMasksPass : Pass<"attn-analyze-masks", "::mlir::ModuleOp"> {
     After, with `begin` 0, `full_begin` 0, `full_end` min(i0 + 1, M) and `end` min(i1, M):
     ```mlir
     %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd)
-        key_ranges <begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
-                    full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
-                    full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>,
-                    end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>, exact = true, opaque = false>
+        key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                      full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
+                      full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>,
+                      end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>>] exact = true, opaque = false>
         mask { ... } : ...
     ```
 
     - Requires: nothing.
-    - Guarantees: every visible key is inside [begin, end), every key of [full_begin, full_end)
-      is visible to the whole tile; a remark `MaskAnalyzed` with the numbers of affine and
+    - Guarantees: every visible key is inside of a range, every key of [full_begin, full_end)
+      is visible to the whole tile; a remark `MaskAnalyzed` with the numbers of ranges, of affine and of
       unknown comparisons for each mask.
-    - Rejects: nothing. A predicate with too many cases gets the range of all keys, and a
-      missed remark.
+    - Rejects: nothing. A predicate with too many cases gets the range of all keys, whose tiles
+      are tested when the kernel runs, and a missed remark.
     - Place: before `attn-tile`.
   }];
 }
@@ -423,8 +423,10 @@ def AttnTilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
   let description = [{
     Replaces each `attn.attention` in a kernel by loops over tiles of queries and, inside,
     over tiles of keys with a running maximum, a running sum and an accumulator, so that no
-    score tensor exists. What `key_ranges` proves is used: keys outside the range are never
-    visited, tiles inside the full range carry no mask, and a loop that cannot run is left out.
+    score tensor exists. What `key_ranges` proves is used: tiles outside of the ranges are never
+    visited, tiles inside of a full range carry no mask, and a loop that cannot run is left out.
+    The full tiles of all ranges are one loop and the partial ones another. Where tiles must be
+    tested, an scf.if is around the tile; `attn.tile_any` asks the mask itself.
 
     Before:
     ```mlir

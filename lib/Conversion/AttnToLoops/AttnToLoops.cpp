@@ -46,9 +46,9 @@ static bool isSplat(Operation *op) {
 static bool isLowered(Operation *op) {
   return isa<EmbeddingOp, FusedLinearOp, GeluOp, KernelOp, L2NormalizeOp,
              LayerNormOp, LearnedPositionsOp, PackOp, PoolOp, ReluOp,
-             SinusoidalOp, SoftmaxOp, TileExpOp, TileFillOp, TileFinishOp,
-             TileLoadOp, TileMaskOp, TileMaxOp, TileMixOp, TileRescaleOp,
-             TileScoreOp, TileScoresOp, TileSumOp, YieldOp>(op);
+             SinusoidalOp, SoftmaxOp, TileAnyOp, TileExpOp, TileFillOp,
+             TileFinishOp, TileLoadOp, TileMaskOp, TileMaxOp, TileMixOp,
+             TileRescaleOp, TileScoreOp, TileScoresOp, TileSumOp, YieldOp>(op);
 }
 
 static bool hasTile(Operation *op) {

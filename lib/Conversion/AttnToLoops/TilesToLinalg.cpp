@@ -215,6 +215,49 @@ struct LowerMask final : OpConversionPattern<TileMaskOp> {
   }
 };
 
+/// An or over the pairs of the tile.
+struct LowerAny final : OpConversionPattern<TileAnyOp> {
+  using Base::Base;
+
+  LogicalResult
+  matchAndRewrite(TileAnyOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SmallVector<Value> first = single(adaptor.getPosition());
+    SmallVector<Value> captures = single(adaptor.getCaptures());
+    ScalarBuilder outside{rewriter, loc};
+    Value zero = outside.index(0), one = outside.index(1);
+    Value none =
+        arith::ConstantIntOp::create(rewriter, loc, rewriter.getI1Type(), 0);
+    auto loopTo = [&](OpBuilder &builder, Value end, Value start, auto body) {
+      return scf::ForOp::create(
+                 builder, loc, zero, end, one, start,
+                 [&](OpBuilder &inside, Location, Value at, ValueRange found) {
+                   scf::YieldOp::create(inside, loc,
+                                        body(inside, at, found.front()));
+                 })
+          .getResult(0);
+    };
+    Value any =
+        loopTo(rewriter, adaptor.getRows().front(), none,
+               [&](OpBuilder &rows, Value row, Value found) -> Value {
+                 return loopTo(
+                     rows, adaptor.getKeys().front(), found,
+                     [&](OpBuilder &keys, Value key, Value before) -> Value {
+                       ScalarBuilder scalars{keys, loc};
+                       SmallVector<Value> position = first;
+                       position[2] = scalars.add(position[2], row);
+                       position[3] = scalars.add(position[3], key);
+                       Value visible = scalars.inlineFormula(
+                           op.getBody(), position, captures);
+                       return arith::OrIOp::create(keys, loc, before, visible);
+                     });
+               });
+    rewriter.replaceOp(op, any);
+    return success();
+  }
+};
+
 /// Weights are exactly 0 where a pair is hidden, and above 0 elsewhere.
 struct LowerMix final : OpConversionPattern<TileMixOp> {
   using Base::Base;
@@ -257,7 +300,8 @@ struct LowerMix final : OpConversionPattern<TileMixOp> {
 
 void attn::populateTileToLinalgPatterns(const TypeConverter &converter,
                                         RewritePatternSet &patterns) {
-  patterns.add<LowerLoad, LowerMask, LowerMix, LowerScore, LowerScores>(
-      converter, patterns.getContext());
+  patterns
+      .add<LowerAny, LowerLoad, LowerMask, LowerMix, LowerScore, LowerScores>(
+          converter, patterns.getContext());
   populateTileStatePatterns(converter, patterns);
 }

@@ -7,6 +7,7 @@
 #include "AttnAsm.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/IntegerSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -213,23 +214,71 @@ RowwiseScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyFactors(emitError, {{"vector", vector}, {"rows", rows}});
 }
 
-LogicalResult
-KeyRangesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                      AffineMapAttr begin, AffineMapAttr fullBegin,
-                      AffineMapAttr fullEnd, AffineMapAttr end, bool, bool) {
+/// Whether a set is affine and over so many dimensions and symbols.
+static bool isSetOf(IntegerSetAttr attribute, unsigned dims, unsigned symbols) {
+  IntegerSet set = attribute.getValue();
+  return set.getNumDims() == dims && set.getNumSymbols() == symbols &&
+         llvm::all_of(set.getConstraints(), [](AffineExpr constraint) {
+           return constraint.isPureAffine();
+         });
+}
+
+LogicalResult KeyRangeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   IntegerSetAttr where, AffineMapAttr begin,
+                                   AffineMapAttr fullBegin,
+                                   AffineMapAttr fullEnd, AffineMapAttr end) {
+  // key_range_c1
+  unsigned symbols = begin.getValue().getNumSymbols();
   for (auto [name, attribute] : {std::pair("begin", begin),
                                  {"full_begin", fullBegin},
                                  {"full_end", fullEnd},
                                  {"end", end}}) {
     AffineMap map = attribute.getValue();
     if (map.getNumDims() != 2 || map.getNumSymbols() < 2 ||
-        map.getNumSymbols() != begin.getValue().getNumSymbols())
+        map.getNumSymbols() != symbols)
       return emitError() << "expected a map (i0, i1)[N, M, u...] with the same "
                             "symbols as begin for "
                          << name << ", got " << attribute;
     if (map.getNumResults() == 0)
       return emitError() << "expected at least one bound for " << name
                          << ", got " << attribute;
+    if (!llvm::all_of(map.getResults(),
+                      [](AffineExpr expr) { return expr.isPureAffine(); }))
+      return emitError() << "expected bounds that are affine in i0 and i1 and "
+                            "in the symbols for "
+                         << name << ", got " << attribute;
   }
+  // key_range_c2
+  if (where && !isSetOf(where, 2, symbols))
+    return emitError() << "expected a set (i0, i1)[N, M, u...] with the same "
+                          "symbols as begin for where, got "
+                       << where;
+  return success();
+}
+
+LogicalResult
+KeyRangesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                      ArrayRef<KeyRangeAttr> ranges,
+                      ArrayRef<IntegerSetAttr> visible,
+                      ArrayRef<IntegerSetAttr> hidden, bool, bool) {
+  // key_ranges_c1
+  if (ranges.empty())
+    return emitError() << "expected at least one range of keys (because one "
+                          "that is empty says that nothing is visible), got "
+                          "none";
+  unsigned symbols = ranges.front().getBegin().getValue().getNumSymbols();
+  for (KeyRangeAttr range : ranges.drop_front())
+    if (range.getBegin().getValue().getNumSymbols() != symbols)
+      return emitError() << "expected ranges with the same symbols as the "
+                            "first one, "
+                         << symbols << ", got "
+                         << range.getBegin().getValue().getNumSymbols();
+  // key_ranges_c2
+  for (ArrayRef<IntegerSetAttr> sets : {visible, hidden})
+    for (IntegerSetAttr set : sets)
+      if (!isSetOf(set, 4, symbols))
+        return emitError() << "expected a set (i0, i1, j0, j1)[N, M, u...] "
+                              "with the symbols of the ranges, got "
+                           << set;
   return success();
 }

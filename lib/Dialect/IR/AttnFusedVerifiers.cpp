@@ -294,6 +294,31 @@ LogicalResult TileMaskOp::verifyRegions() {
                        IntegerType::get(getContext(), 1));
 }
 
+LogicalResult TileAnyOp::verify() {
+  // tile_any_c1
+  LogicalResult position =
+      verifyPosition(*this, getPosition(), getCaptures(), getBody(),
+                     /*isOptional=*/false);
+  // tile_any_c3
+  if (getSizes().size() != 2 ||
+      llvm::any_of(getSizes(), [](int64_t size) { return size < 1; }))
+    return emitOpError() << "expected two positive sizes (because they are the "
+                            "rows and keys of a tile), got ["
+                         << getSizes() << "]";
+  return position;
+}
+
+LogicalResult TileAnyOp::verifyRegions() {
+  Type index = IndexType::get(getContext());
+  // tile_any_c2
+  if (getBody().empty())
+    return emitOpError() << "expected one block in region body, got 0";
+  return verifyFormula(*this, getBody(), "body",
+                       {{"b", index}, {"h", index}, {"i", index}, {"j", index}},
+                       getCaptures().getTypes(),
+                       IntegerType::get(getContext(), 1));
+}
+
 LogicalResult TileMaxOp::verify() {
   ShapeChecker checker(*this);
   // tile_max_c1

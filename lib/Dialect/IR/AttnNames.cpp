@@ -5,8 +5,8 @@
 //
 // The arguments of a region are printed under the letters that the
 // documentation uses: s for a score, b, h, i, j for batch, head, query and key,
-// d for a channel, m and n for row and column. Captures keep their numbers. What
-// stands for a symbol is called after it.
+// d for a channel, m and n for row and column. Captures keep their numbers.
+// What stands for a symbol is called after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +54,11 @@ void TileScoreOp::getAsmBlockArgumentNames(Region &region,
 
 void TileMaskOp::getAsmBlockArgumentNames(Region &region,
                                           OpAsmSetValueNameFn setName) {
+  setNames(region, {"b", "h", "i", "j"}, setName);
+}
+
+void TileAnyOp::getAsmBlockArgumentNames(Region &region,
+                                         OpAsmSetValueNameFn setName) {
   setNames(region, {"b", "h", "i", "j"}, setName);
 }
 

@@ -45,12 +45,7 @@ private:
 
   Expr visit(const Call *op) override {
     if (op->name.compare(0, prefix.size(), prefix) == 0) {
-      const OpaqueLoads::Entry &entry =
-          entries[std::stoul(op->name.substr(prefix.size()))];
-      std::map<std::string, Expr> values;
-      for (size_t i = 0; i < op->args.size(); ++i)
-        values[entry.counters[i].name()] = mutate(op->args[i]);
-      return mutate(substitute(values, entry.value));
+      return reveal(numberOf(op), op->args);
     }
     // An ImageParam is read through a function that has the same elements.
     if (op->call_type == Call::Halide && op->func.defined()) {
@@ -63,6 +58,54 @@ private:
     if (op->call_type == Call::Image && op->param.defined())
       return load(op);
     return IRMutator::visit(op);
+  }
+
+  static size_t numberOf(const Call *op) {
+    return std::stoul(op->name.substr(prefix.size()));
+  }
+
+  /// The value of an entry. Entries that it is made of, which come before it,
+  /// and the counters are let, so that each is there once.
+  Expr reveal(size_t number, const std::vector<Expr> &args) {
+    class Uses final : public IRMutator {
+    public:
+      Uses(std::string name, std::vector<bool> &used)
+          : name(std::move(name)), used(used) {}
+      using IRMutator::visit;
+      Expr visit(const Call *op) override {
+        if (op->name.compare(0, prefix.size(), prefix) != 0)
+          return IRMutator::visit(op);
+        used[numberOf(op)] = true;
+        return Variable::make(op->type,
+                              name + "." + std::to_string(numberOf(op)));
+      }
+      std::string name;
+      std::vector<bool> &used;
+    };
+    std::string name = unique_name("opaque");
+    std::vector<bool> used(entries.size(), false);
+    std::map<std::string, Expr> counters;
+    std::vector<std::pair<std::string, Expr>> lets;
+    for (size_t i = 0; i < args.size(); ++i) {
+      lets.emplace_back(name + ".at" + std::to_string(i), mutate(args[i]));
+      counters[entries[number].counters[i].name()] =
+          Variable::make(args[i].type(), lets.back().first);
+    }
+    std::vector<std::pair<std::string, Expr>> parts;
+    used[number] = true;
+    for (size_t part = number + 1; part-- > 0;) {
+      if (!used[part])
+        continue;
+      Expr value = Uses(name, used).mutate(entries[part].value);
+      parts.emplace_back(name + "." + std::to_string(part),
+                         mutate(substitute(counters, value)));
+    }
+    lets.insert(lets.end(), parts.rbegin(), parts.rend());
+    Expr result = lets.back().second;
+    lets.pop_back();
+    for (; !lets.empty(); lets.pop_back())
+      result = Let::make(lets.back().first, lets.back().second, result);
+    return result;
   }
 
   /// Sizes of arguments are variables that other code may not have kept.

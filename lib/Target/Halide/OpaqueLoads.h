@@ -6,7 +6,8 @@
 // A loop's bounds may depend on a loaded number, such as the length of a
 // sequence. Halide shortens a loop only by conditions that load nothing. So the
 // load is written as a call of a pure function of the counters, of which Halide
-// knows nothing, and becomes a load again when everything else is lowered.
+// knows nothing, and becomes a load again when everything else is lowered. Long
+// arithmetic is hidden in the same way where Halide would spend minutes on it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_TARGET_HALIDE_OPAQUELOADS_H
@@ -20,7 +21,8 @@ namespace attn {
 
 class OpaqueLoads {
 public:
-  /// Stands for `value`, an expression over `counters` and kernel arguments.
+  /// Stands for `value`, an expression over `counters`, kernel arguments and
+  /// what was hidden before, always with the same counters.
   Halide::Expr hide(const Halide::Expr &value,
                     const std::vector<Halide::Var> &counters);
   /// Makes `pipeline` put the values back.

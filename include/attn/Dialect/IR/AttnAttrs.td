@@ -163,35 +163,80 @@ def Attn_LoopsScheduleAttr : Attn_AttrDef<"LoopsSchedule", "loops_schedule"> {
 // Facts: found by attn-analyze-masks, read by attn-tile.
 //===----------------------------------------------------------------------===//
 
-def Attn_KeyRangesAttr : Attn_AttrDef<"KeyRanges", "key_ranges"> {
-  let summary = "the keys that a tile of queries sees, as affine bounds";
+def Attn_KeyRangeAttr : Attn_AttrDef<"KeyRange", "key_range"> {
+  let summary = "one range of keys of a tile of queries, as affine bounds";
   let description = [{
-    Four maps (i0, i1)[N, M, u...] of a query tile [i0, i1): `begin` and `end` enclose
-    every visible key, `full_begin` and `full_end` enclose only keys that every query
-    of the tile sees. Lower bounds take the maximum of a map's results, upper bounds
-    the minimum; an empty range is begin >= end. Symbols past N and M are the *leaves*
-    of the mask: integers that depend neither on i nor on j (b, h, an index capture and
-    arithmetic on them, loads at such indices included), in the order in which the region uses
-    them. `exact` says that the range of a tile that sees a key is the hull of the visible
-    keys and not only an enclosure; `opaque` that a part of the predicate (such as a load whose
-    indices depend on i or j, or i * j) is unknown, so that tiles may count as
-    partial that are not.
+    Four maps (i0, i1)[N, M, u...] of a query tile [i0, i1). [begin, end) are the keys that it
+    visits; [full_begin, full_end) encloses only keys that every query of the tile sees. Lower bounds take the
+    maximum of a map's results, upper bounds the minimum; an empty range is begin >= end.
+    The range is there only for tiles in the set `where`, (i0, i1)[N, M, u...]; absent, for all.
 
     **Constraints**
-    - (C1) Each map is (i0, i1)[N, M, u...], all of the same symbols, and has at least one result.
+    - (C1) Each map is (i0, i1)[N, M, u...], all of the same symbols, and has at least one result;
+      results are affine.
+    - (C2) `where`, if there, is a set of the same dimensions and symbols.
 
     Example, a causal mask:
     ```mlir
-    #attn.key_ranges<begin = affine_map<(i0, i1)[n, m] -> (0)>,
-                     full_begin = affine_map<(i0, i1)[n, m] -> (0)>,
-                     full_end = affine_map<(i0, i1)[n, m] -> (i0 + 1, m)>,
-                     end = affine_map<(i0, i1)[n, m] -> (i1, m)>, exact = true, opaque = false>
+    #attn.key_range<begin = affine_map<(i0, i1)[n, m] -> (0)>,
+                    full_begin = affine_map<(i0, i1)[n, m] -> (0)>,
+                    full_end = affine_map<(i0, i1)[n, m] -> (i0 + 1, m)>,
+                    end = affine_map<(i0, i1)[n, m] -> (i1, m)>>
     ```
   }];
-  let parameters = (ins "::mlir::AffineMapAttr":$begin, "::mlir::AffineMapAttr":$full_begin,
-                        "::mlir::AffineMapAttr":$full_end, "::mlir::AffineMapAttr":$end,
-                        "bool":$exact, "bool":$opaque);
+  let parameters = (ins OptionalParameter<"::mlir::IntegerSetAttr">:$where,
+                        "::mlir::AffineMapAttr":$begin, "::mlir::AffineMapAttr":$full_begin,
+                        "::mlir::AffineMapAttr":$full_end, "::mlir::AffineMapAttr":$end);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+}
+
+def Attn_KeyRangesAttr : Attn_AttrDef<"KeyRanges", "key_ranges"> {
+  let summary = "the tiles of keys that a tile of queries visits";
+  let description = [{
+    Ranges of keys in the order in which they begin; a key tile that meets an earlier range
+    is not visited again for a later one. A tile [i0, i1) x [j0, j1) that holds a visible pair meets a range.
+
+    Symbols past N and M are the *leaves* of the mask: integers that depend neither on i nor on
+    j (b, h, an index capture and arithmetic on them), in the order in which the region uses them.
+
+    Where ranges say too little, each tile is tested: it is visited only if it is in one of the sets
+    `visible`, and it is full if it is in none of the sets `hidden`, whatever `full_begin` and `full_end`
+    say. The sets are (i0, i1, j0, j1)[N, M, u...]. An empty list is no test.
+
+    `exact` says that each tile that is left holds a visible pair; where it is false, loops ask each
+    tile by `attn.tile_any`. `opaque` says that a part of the predicate (a load) is unknown, so that tiles
+    may count as partial that are full.
+
+    **Constraints**
+    - (C1) There is at least one range, and all have the same symbols.
+    - (C2) A set is (i0, i1, j0, j1)[N, M, u...] with the symbols of the ranges.
+
+    Text after `#attn.` must not hold a lone `>`, so that sets are written as aliases there.
+
+    Example, every fourth block of 128 keys:
+    ```mlir
+    #seen = affine_set<(i0, i1, j0, j1)[n, m] : (j1 - (j0 + 384) floordiv 512 * 512 - 1 >= 0)>
+    #attn.key_ranges<[<begin = affine_map<(i0, i1)[n, m] -> (0)>, full_begin = affine_map<(i0, i1)[n, m] -> (0)>,
+                       full_end = affine_map<(i0, i1)[n, m] -> (0)>, end = affine_map<(i0, i1)[n, m] -> (m)>>]
+                     visible [#seen]
+                     exact = true, opaque = false>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::attn::KeyRangeAttr">:$ranges,
+                        OptionalArrayRefParameter<"::mlir::IntegerSetAttr">:$visible,
+                        OptionalArrayRefParameter<"::mlir::IntegerSetAttr">:$hidden,
+                        "bool":$exact, "bool":$opaque);
+  let assemblyFormat = [{
+    `<` `[` $ranges `]` (`visible` `[` $visible^ `]`)? (`hidden` `[` $hidden^ `]`)?
+    `exact` `=` $exact `,` `opaque` `=` $opaque `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The number of symbols of all maps and sets.
+    unsigned getNumSymbols() const {
+      return getRanges().front().getBegin().getValue().getNumSymbols();
+    }
+  }];
 }
 #endif // ATTN_DIALECT_IR_ATTNATTRS_TD

@@ -289,7 +289,7 @@ def Attn_CallOp : Attn_Op<"call", [AttrSizedOperandSegments, DestinationStyleOpI
 }
 
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<[
-      "AttentionOp", "FusedLinearOp", "KernelOp", "TileScoresOp", "TileScoreOp", "TileMaskOp", "TileMixOp"]>]> {
+      "AttentionOp", "FusedLinearOp", "KernelOp", "TileScoresOp", "TileScoreOp", "TileMaskOp", "TileAnyOp", "TileMixOp"]>]> {
   let summary = "ends a region of a kernel, a fused operation or a tile operation";
   let description = [{
     The operation around it says what is to be yielded and checks it.

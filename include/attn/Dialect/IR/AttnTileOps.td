@@ -218,6 +218,53 @@ def Attn_TileMaskOp : Attn_TileOp<"tile_mask", "visible", [AllTypesMatch<["score
   let hasRegionVerifier = 1;
 }
 
+def Attn_TileAnyOp : Attn_TileOp<"tile_any", "any", [AttrSizedOperandSegments, IsolatedFromAbove],
+    ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
+  let summary = "whether a predicate shows any pair of a tile";
+  let description = [{
+        result = exists i < rows, j < keys: body(b, h, at_i + i, at_j + j, captures...)
+
+    | value    | shape | type                            |
+    |----------|-------|---------------------------------|
+    | `at`     |       | b, h, i of row 0, j of column 0 |
+    | `rows`   |       | index, at most R                |
+    | `keys`   |       | index, at most C                |
+    | result   |       | i1                              |
+
+    R and C are `sizes`. A loop over key tiles goes around a tile for which the result is false, because nothing in
+    it adds anything: this is how a mask is skipped that is known only when the kernel runs.
+
+    **Constraints**
+    - (C1) `at` is four indices.
+    - (C2) The region has one block with the arguments b, h, i, j and the captures, and yields one i1.
+    - (C3) `sizes` are two positive numbers.
+
+    Lifetime: tiled level, made by `attn-tile`, read by the Halide target. Example:
+    ```mlir
+    %any = attn.tile_any at(%b, %h, %i0, %j0) rows(%rows) keys(%valid) sizes [24, 128] capture(%ids : tensor<?x?xi64>) {
+    ^bb0(%bb: index, %hh: index, %i: index, %j: index, %s: tensor<?x?xi64>):
+      %0 = tensor.extract %s[%bb, %i] : tensor<?x?xi64>
+      %1 = tensor.extract %s[%bb, %j] : tensor<?x?xi64>
+      %same = arith.cmpi eq, %0, %1 : i64
+      attn.yield %same : i1
+    }
+    ```
+  }];
+  let arguments = (ins Arg<Variadic<Index>, "b, h, i of row 0, j of column 0.">:$position,
+                       Arg<Index, "Number of rows of the tile.">:$rows,
+                       Arg<Index, "Number of keys of the tile.">:$keys,
+                       Arg<Variadic<AnyType>, "What the region reads.">:$captures,
+                       DenseI64ArrayAttr:$sizes);
+  let results = (outs Res<I1, "Whether there is such a pair.">:$result);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{
+    `at` `(` $position `)` `rows` `(` $rows `)` `keys` `(` $keys `)` `sizes` $sizes
+    (`capture` `(` $captures^ `:` type($captures) `)`)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // attn.tile_max, attn.tile_exp, attn.tile_rescale, attn.tile_sum
 //===----------------------------------------------------------------------===//

@@ -43,6 +43,14 @@ namespace attn {
 /// registers.
 inline constexpr int keyGroup = 4;
 
+/// attn.tile_any: an or over one coordinate of the tile's pairs in each lane of
+/// the other one, then over the lanes.
+struct TileTest {
+  Halide::Func lanes, any;
+  Halide::RVar step, lane;
+  int64_t numLanes = 0; ///< Queries or, where those do not matter, keys.
+};
+
 /// The functions of one scf.for.
 struct FlashStage {
   FlashLoop loop;
@@ -53,6 +61,7 @@ struct FlashStage {
   /// Keys, and values of a block of channels, as f32: they are used once for
   /// each vector of queries. Undefined where f32 is what is stored.
   Halide::Func wideKeys, wideValues;
+  std::vector<TileTest> tests; ///< Whether a tile is visited.
   Halide::Func scores;  ///< S(q, kk, t, counters...), a reduction over d.
   Halide::Func visible; ///< S after score regions and masks.
   Halide::Func tileMax; ///< Maximum of the tile.

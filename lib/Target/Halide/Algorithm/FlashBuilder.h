@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Internal to FlashAlgorithm.cpp, which builds what a query tile has once, and
-// FlashStages.cpp, which builds what each loop over key tiles has.
+// Internal to FlashAlgorithm.cpp, which builds what a query tile has once,
+// FlashStages.cpp, which builds what each loop over key tiles has, and
+// FlashTests.cpp, which builds whether a tile is visited.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H
@@ -37,16 +38,25 @@ struct FlashBuilder {
 private:
   void bindCounters();
   mlir::LogicalResult bindLoads();
+  mlir::FailureOr<ExprEmitter> hideBounds(FlashLoop &loop);
+  mlir::LogicalResult boundKeys(FlashLoop &loop, ExprEmitter &inside);
   mlir::LogicalResult checkFirstRow();
   void chooseExponent();
   mlir::LogicalResult buildQuery();
   mlir::LogicalResult buildStage(FlashLoop &loop);
+  mlir::LogicalResult buildTest(FlashStage &stage, TileAnyOp op,
+                                ExprEmitter &inside);
+  mlir::LogicalResult buildTests(FlashStage &stage, ExprEmitter &inside);
+  Halide::Expr zeroAfterTests(FlashStage &stage);
+  mlir::LogicalResult addGuards(FlashStage &stage, Halide::RDom &domain,
+                                const ExprEmitter &around);
   mlir::LogicalResult buildScores(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildVisible(FlashStage &stage, ExprEmitter &inside);
   void buildWeights(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildMix(FlashStage &stage, ExprEmitter &inside);
   void buildFinite(FlashStage &stage, ExprEmitter &inside);
-  mlir::LogicalResult buildUpdate(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildUpdate(FlashStage &stage, ExprEmitter &around,
+                                  ExprEmitter &inside);
   mlir::LogicalResult buildStart();
   mlir::LogicalResult buildResults();
 

@@ -7,6 +7,7 @@
 // schedule them.
 //
 //===----------------------------------------------------------------------===//
+#include "../TileGuards.h"
 #include "FlashAlgorithm.h"
 
 using namespace mlir;
@@ -72,5 +73,8 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   }
   Halide::Pipeline pipeline(outputs);
   algorithm->loads.attach(pipeline);
+  for (const FlashStage &stage : algorithm->stages)
+    for (const TileTest &test : stage.tests)
+      guardBy(test.any, pipeline);
   return HalideKernel{pipeline, arguments->args, /*stackOnly=*/true};
 }

@@ -59,6 +59,30 @@ static FailureOr<unsigned> iterArgNumber(scf::ForOp loop, Value value,
   return argument.getArgNumber() - 1;
 }
 
+/// Goes through the scf.if around a tile to the block that computes it. The
+/// other branch must hand on what there was.
+static FailureOr<Block *> enterGuards(FlashLoop &result) {
+  scf::ForOp loop = result.loop;
+  Block *block = loop.getBody();
+  for (;;) {
+    Operation *yield = block->getTerminator();
+    auto ifOp = yield->getNumOperands() == 0
+                    ? scf::IfOp()
+                    : yield->getOperand(0).getDefiningOp<scf::IfOp>();
+    if (!ifOp || ifOp->getBlock() != block)
+      return block;
+    if (!llvm::equal(yield->getOperands(), ifOp.getResults()))
+      return yield->emitOpError("expected all results of the scf.if in their "
+                                "order, got other values");
+    if (!llvm::equal(ifOp.elseYield().getOperands(), loop.getRegionIterArgs()))
+      return ifOp.emitOpError("expected the iter_args of the loop from the "
+                              "other branch (because a tile that is not "
+                              "visited changes nothing), got other values");
+    result.guards.push_back(ifOp.getCondition());
+    block = ifOp.thenBlock();
+  }
+}
+
 /// Reads one scf.for from what it yields back to its loads.
 static FailureOr<FlashLoop> readLoop(scf::ForOp loop) {
   FlashLoop result;
@@ -68,7 +92,10 @@ static FailureOr<FlashLoop> readLoop(scf::ForOp loop) {
                "expected three iter_args (running maximum, running "
                "sum, accumulator), got ")
            << loop.getInitArgs().size();
-  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  FailureOr<Block *> body = enterGuards(result);
+  if (failed(body))
+    return failure();
+  auto yield = cast<scf::YieldOp>((*body)->getTerminator());
   for (auto [number, value] : llvm::enumerate(yield.getOperands())) {
     unsigned arg = number;
     if (auto op = value.getDefiningOp<TileMaxOp>()) {

@@ -23,6 +23,9 @@ namespace attn {
 /// yields; the rescales are null where the text has none.
 struct FlashLoop {
   mlir::scf::ForOp loop;
+  /// Conditions of the scf.if around the tile, from the outside in: a tile for
+  /// which one does not hold is not visited.
+  llvm::SmallVector<mlir::Value> guards;
   /// Numbers of the three values among the loop's iter_args.
   unsigned maximumArg = 0, sumArg = 0, accumulatorArg = 0;
   TileScoresOp scores;

@@ -75,7 +75,7 @@ LogicalResult FlashBuilder::buildScores(FlashStage &stage,
       return failure();
     term = combined->front();
   }
-  stage.scores(vars({out.q, out.kk, out.t})) = 0.0f;
+  stage.scores(vars({out.q, out.kk, out.t})) = zeroAfterTests(stage);
   stage.scores(vars({out.q, out.kk, out.t})) += term;
   return success();
 }
@@ -301,13 +301,13 @@ static Expr powerOfTwo(Expr x) {
   return Halide::reinterpret<float>(Halide::cast<int32_t>(exponent) << 23);
 }
 
-LogicalResult FlashBuilder::buildUpdate(FlashStage &stage,
+LogicalResult FlashBuilder::buildUpdate(FlashStage &stage, ExprEmitter &around,
                                         ExprEmitter &inside) {
   FlashLoop &loop = stage.loop;
   scf::ForOp forOp = loop.loop;
-  FailureOr<Expr> begin = values.get(forOp.getLowerBound());
-  FailureOr<Expr> end = values.get(forOp.getUpperBound());
-  FailureOr<Expr> step = values.get(forOp.getStep());
+  FailureOr<Expr> begin = around.get(forOp.getLowerBound());
+  FailureOr<Expr> end = around.get(forOp.getUpperBound());
+  FailureOr<Expr> step = around.get(forOp.getStep());
   if (failed(begin) || failed(end) || failed(step))
     return failure();
   const TensorSource *source = inside.getTensor(loop.key.getTensor());
@@ -317,6 +317,8 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage,
   RDom r(0, columns, 0, static_cast<int>(out.blocks()) + 1, 0, tiles,
          "r" + std::to_string(stage.update));
   r.where(*begin + r.z * *step < *end);
+  if (failed(addGuards(stage, r, around)))
+    return failure();
   stage.column = r.x;
   stage.block = r.y;
   stage.tile = r.z;
@@ -365,21 +367,27 @@ LogicalResult FlashBuilder::buildStage(FlashLoop &loop) {
   stage.full = loop.isFull();
   stage.keys = loop.keys();
   stage.update = static_cast<int>(out.stages.size());
-  ExprEmitter inside = values;
+  FailureOr<ExprEmitter> around = hideBounds(loop);
+  if (failed(around))
+    return failure();
+  ExprEmitter inside = *around;
   scf::ForOp forOp = loop.loop;
-  FailureOr<Expr> begin = values.get(forOp.getLowerBound());
-  FailureOr<Expr> step = values.get(forOp.getStep());
+  FailureOr<Expr> begin = around->get(forOp.getLowerBound());
+  FailureOr<Expr> step = around->get(forOp.getStep());
   if (failed(begin) || failed(step))
     return failure();
   std::optional<int64_t> stepValue = Halide::Internal::as_const_int(*step);
   if (!stepValue || *stepValue < 1)
     return forOp.emitOpError("expected a constant step above 0");
   inside.bind(forOp.getInductionVar(), *begin + out.t * *step);
-  if (failed(validKeys(stage, inside)) || failed(buildScores(stage, inside)) ||
-      failed(buildVisible(stage, inside)))
+  if (failed(boundKeys(loop, inside)))
+    return failure();
+  if (failed(validKeys(stage, inside)) || failed(buildTests(stage, inside)) ||
+      failed(buildScores(stage, inside)) || failed(buildVisible(stage, inside)))
     return failure();
   buildWeights(stage, inside);
-  if (failed(buildMix(stage, inside)) || failed(buildUpdate(stage, inside)))
+  if (failed(buildMix(stage, inside)) ||
+      failed(buildUpdate(stage, *around, inside)))
     return failure();
   out.stages.push_back(std::move(stage));
   return success();

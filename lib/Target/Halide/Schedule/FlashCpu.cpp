@@ -67,6 +67,7 @@ struct FlashCpuSchedule {
   /// Each part of a key tile is for one tile of one row of counters. Halide
   /// does not see that where a loop's bounds come from a tensor.
   void boundCounters(FlashStage &stage);
+  void scheduleTests(FlashStage &stage);
   void scheduleScores(FlashStage &stage);
   void scheduleWeights(FlashStage &stage);
   void scheduleMix(FlashStage &stage);
@@ -239,10 +240,32 @@ void FlashCpuSchedule::boundCounters(FlashStage &stage) {
   for (Func part : {stage.wideKeys, stage.wideValues})
     if (part.defined())
       parts.push_back(part);
+  for (const TileTest &test : stage.tests) {
+    parts.push_back(test.lanes);
+    parts.push_back(test.any);
+  }
   for (Func part : parts) {
     part.bound_extent(a.t, 1);
     for (const Var &counter : a.counters)
       part.bound_extent(counter, 1);
+  }
+}
+
+void FlashCpuSchedule::scheduleTests(FlashStage &stage) {
+  Halide::LoopLevel tile(a.state, stage.tile);
+  for (TileTest &test : stage.tests) {
+    int size = static_cast<int>(test.numLanes), width = lanesOf(size);
+    test.lanes.compute_at(tile)
+        .store_in(MemoryType::Register)
+        .bound(a.lane, 0, size)
+        .vectorize(a.lane, width)
+        .unroll(a.lane);
+    test.lanes.update()
+        .reorder(a.lane, test.step)
+        .vectorize(a.lane, width)
+        .unroll(a.lane);
+    test.any.compute_at(tile).store_in(MemoryType::Stack);
+    test.any.update().atomic().vectorize(test.lane, width);
   }
 }
 
@@ -376,6 +399,7 @@ LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
   s.scheduleState();
   for (FlashStage &stage : algorithm.stages) {
     s.boundCounters(stage);
+    s.scheduleTests(stage);
     s.scheduleScores(stage);
     s.scheduleWeights(stage);
     if (stage.hasFiniteTest())

@@ -23,6 +23,15 @@ SINK = """%sink = attn.tile_score %zero at(%b, %h, %3, %c0) capture(%cst : f32) 
   attn.yield %c : f32
 } : !attn.tile<24x1xf32>
 """
+STATE = "!attn.tile<24xf32>, !attn.tile<24xf32>, !attn.tile<24x2xf32>"
+# A test around the tile, without what the loop yields.
+GUARD = """%on = arith.constant true
+%kept:3 = scf.if %on -> (STATE) {
+  scf.yield %14, %17, %20 : STATE
+} else {
+  scf.yield OTHERWISE : STATE
+}
+""".replace("STATE", STATE)
 
 # (name, text, what it becomes, message)
 CASES = [
@@ -45,6 +54,19 @@ CASES = [
         "scf.yield %14, %14, %20",
         "expected one attn.tile_max, one attn.tile_sum and one attn.tile_mix, "
         "got one of them twice",
+    ),
+    (
+        "results of a test in another order",
+        "scf.yield %14, %17, %20",
+        GUARD.replace("OTHERWISE", "%m, %l, %acc") + "scf.yield %kept#1, %kept#0, %kept#2",
+        "expected all results of the scf.if in their order, got other values",
+    ),
+    (
+        "a tile that is not visited changes something",
+        "scf.yield %14, %17, %20",
+        GUARD.replace("OTHERWISE", "%l, %m, %acc") + "scf.yield %kept#0, %kept#1, %kept#2",
+        "expected the iter_args of the loop from the other branch (because a tile "
+        "that is not visited changes nothing), got other values",
     ),
     (
         "sum and maximum change places",

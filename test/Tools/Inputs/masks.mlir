@@ -1,0 +1,48 @@
+// Four masks: one range of keys, two ranges, tiles that arithmetic tells, and tiles
+// that a run tells.
+attn.dim @n range(1, 4096)
+func.func @masks(%q: tensor<1x?x2x64xf32> {attn.name = "q", attn.dims = ["", "n", "", ""]},
+                 %k: tensor<1x?x2x64xf32> {attn.name = "k", attn.dims = ["", "n", "", ""]},
+                 %ids: tensor<1x?xi64> {attn.name = "ids", attn.dims = ["", "n"]})
+    -> (tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>) {
+  %c = arith.constant 0.125 : f32
+  %causal = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %visible = arith.cmpi sle, %j, %i : index
+    attn.yield %visible : i1
+  } : tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32> -> tensor<1x?x2x64xf32>
+  %longformer = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %width = arith.constant 64 : index
+    %global = arith.constant 16 : index
+    %apart = arith.subi %i, %j : index
+    %distance = math.absi %apart : index
+    %near = arith.cmpi sle, %distance, %width : index
+    %sink = arith.cmpi slt, %j, %global : index
+    %visible = arith.ori %near, %sink : i1
+    attn.yield %visible : i1
+  } : tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32> -> tensor<1x?x2x64xf32>
+  %stripes = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %c128 = arith.constant 128 : index
+    %c3 = arith.constant 3 : index
+    %c0 = arith.constant 0 : index
+    %i_block = arith.floordivsi %i, %c128 : index
+    %j_block = arith.floordivsi %j, %c128 : index
+    %sum = arith.addi %i_block, %j_block : index
+    %rest = arith.remsi %sum, %c3 : index
+    %visible = arith.cmpi eq, %rest, %c0 : index
+    attn.yield %visible : i1
+  } : tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32> -> tensor<1x?x2x64xf32>
+  %documents = attn.attention %q, %k, %k scale(%c : f32) capture(%ids : tensor<1x?xi64>) layout(bshd) mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %id: tensor<1x?xi64>):
+    %query = tensor.extract %id[%b, %i] : tensor<1x?xi64>
+    %key = tensor.extract %id[%b, %j] : tensor<1x?xi64>
+    %same = arith.cmpi eq, %query, %key : i64
+    %before = arith.cmpi sle, %j, %i : index
+    %visible = arith.andi %same, %before : i1
+    attn.yield %visible : i1
+  } : tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32> -> tensor<1x?x2x64xf32>
+  return %causal, %longformer, %stripes, %documents
+      : tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32>
+}
