@@ -119,21 +119,25 @@ void RangeFinder::simplify(KeyInterval &range) const {
       range.guards.push_back(length);
 }
 
-/// A range that ends at 0 or before holds no tile, wherever it begins, if the
-/// full range ends there as well.
+/// A range that ends at 0 or before holds no tile if it begins at 0 or later
+/// and the full range ends there as well, both without the guard.
 void RangeFinder::dropGuards(KeyInterval &range, const Forms &fullEnds) const {
   for (size_t at = 0; at < range.guards.size();) {
     bool endsAtZero = llvm::any_of(range.ends, [&](const LinearForm &end) {
       LinearForm rest = end - LinearForm(1) - range.guards[at];
       return rest.isConstant() && rest.getConstant() == 0;
     });
-    TileConstraints rest = range.guards, without;
+    TileConstraints rest = range.guards;
     rest.erase(rest.begin() + at);
-    without = rest;
-    without.push_back(range.guards[at] * -1 - LinearForm(1));
+    TileConstraints beginsBefore = rest, isFull = rest;
+    for (TileConstraints *without : {&beginsBefore, &isFull})
+      without->push_back(range.guards[at] * -1 - LinearForm(1));
+    for (const LinearForm &begin : range.begins)
+      beginsBefore.push_back(begin * -1 - LinearForm(1));
     for (const LinearForm &end : fullEnds)
-      without.push_back(end - LinearForm(1));
-    if (endsAtZero && prover.isContradiction(without))
+      isFull.push_back(end - LinearForm(1));
+    if (endsAtZero && prover.isContradiction(beginsBefore) &&
+        prover.isContradiction(isFull))
       range.guards = std::move(rest);
     else
       ++at;

@@ -206,10 +206,9 @@ SmallVector<KeyLoop> KeyLoopBuilder::planRanges(KeyRangesAttr ranges) {
     lastEnd = lastEnd ? index.max("last_end", {index.dim(0), index.dim(1)},
                                   {lastEnd, end})
                       : end;
+    // At least 0: a range that is not there ends at 0 and begins here.
     if (!isLast)
-      cursor = isFirst
-                   ? index.apply("covered", up, end)
-                   : index.max("covered", {up, index.dim(1)}, {end, cursor});
+      cursor = index.max("covered", {up, index.dim(1)}, {end, cursor});
   }
   partial.end = lastEnd;
   SmallVector<KeyLoop> loops;
