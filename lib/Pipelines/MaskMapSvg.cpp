@@ -83,9 +83,8 @@ public:
                       leastHeight, mostHeight);
   }
   static double extentOf(const MaskMap &map) {
-    return plotTop +
-           std::max(heightOf(map), 190.0 + 18 * double(map.notes.size())) +
-           margin;
+    return plotTop + std::max(heightOf(map), 170.0) +
+           18 * double(map.notes.size()) + margin;
   }
 
   void draw() {
@@ -227,9 +226,10 @@ private:
         all ? 100.0 * double(all - map.pairs(tile_mark::skipped)) / double(all)
             : 0.0);
     text(legendLeft, line + 20, share, "");
-    line += 46;
+    // Sentences are longer than the legend is wide: they go under the tiles.
+    line = top + std::max(height, 170.0) + 22;
     for (const std::string &note : map.notes) {
-      text(legendLeft, line, note, "");
+      text(plotLeft, line, note, "");
       line += 18;
     }
   }

@@ -3,6 +3,7 @@
 // RUN: %python %S/Inputs/mask_cases.py %t
 // RUN: attn-run %s --target=x86-64-v3 --reference --case=%t/one.npz --case=%t/tile.npz --case=%t/tile-plus-1.npz --case=%t/tile-minus-1.npz --case=%t/no-queries.npz --case=%t/no-keys.npz --case=%t/many-queries.npz --case=%t/many-keys.npz --case=%t/bad-keys.npz --case=%t/bad-scattered.npz
 // RUN: attn-run %s --target=x86-64-v2 --reference --case=%t/tile-plus-1.npz --case=%t/many-keys.npz --case=%t/bad-keys.npz
+// RUN: attn-run %s --lowering=loops --reference --case=%t/one.npz --case=%t/tile-minus-1.npz --case=%t/no-keys.npz --case=%t/bad-keys.npz
 
 // Rules of every kind, compiled, give what the definition says: one range of keys or
 // several, tiles that are tested by arithmetic or by asking the mask, rows that see
