@@ -2,6 +2,7 @@
 // RUN: rm -rf %t && mkdir %t
 // RUN: %python %S/Inputs/mask_cases.py %t
 // RUN: attn-run %s --target=x86-64-v3 --reference --case=%t/one.npz --case=%t/tile.npz --case=%t/tile-plus-1.npz --case=%t/tile-minus-1.npz --case=%t/no-queries.npz --case=%t/no-keys.npz --case=%t/many-queries.npz --case=%t/many-keys.npz --case=%t/bad-keys.npz --case=%t/bad-scattered.npz
+// RUN: attn-run %s --lowering=loops --reference --case=%t/tile-plus-1.npz --case=%t/no-keys.npz --case=%t/bad-scattered.npz
 // RUN: attn-run %s --target=x86-64-v2 --reference --case=%t/tile-plus-1.npz --case=%t/many-keys.npz --case=%t/bad-keys.npz
 // RUN: attn-run %s --lowering=loops --reference --case=%t/one.npz --case=%t/tile-minus-1.npz --case=%t/no-keys.npz --case=%t/bad-keys.npz
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each file of test/Reference/variants is one attention rule at graph or fused
+// Each file of test/Execution/variants is one attention rule at graph or fused
 // level. Its expected values, in test/data/variants, come from NumPy code that
 // shares nothing with the evaluator.
 //
@@ -24,7 +24,7 @@ static std::vector<std::string> listVariants() {
   std::vector<std::string> names;
   std::error_code error;
   for (llvm::sys::fs::directory_iterator
-           file(ATTN_TEST_DATA "/../Reference/variants", error),
+           file(ATTN_TEST_DATA "/../Execution/variants", error),
        end;
        file != end && !error; file.increment(error))
     if (StringRef(file->path()).ends_with(".mlir"))
@@ -40,7 +40,7 @@ TEST_P(Variants, agreesTo1e12) {
   MLIRContext context;
   loadDialects(context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
-      ATTN_TEST_DATA "/../Reference/variants/" + name + ".mlir", &context);
+      ATTN_TEST_DATA "/../Execution/variants/" + name + ".mlir", &context);
   ASSERT_TRUE(module);
   StringRef data = name;
   data.consume_front("fused-");

@@ -30,6 +30,7 @@ def ConvertAttnToLoopsPass : Pass<"convert-attn-to-loops", "::mlir::ModuleOp"> {
     | a hidden value adds nothing, NaN included  | selected by the weight                                           |
     | equal maxima rescale by 1, -inf too        | selected                                                         |
     | nothing past the edge is read              | a tile is filled with 0 past its edge                            |
+    | a tile that shows no pair is skipped       | `attn.tile_any` asks for one pair after the other                |
 
     Kernels without tiles become `linalg.generic` as well, with sums in f32, or f64 for f64 tensors. Indices of
     `tensor.extract` are kept inside the tensor, and an integer division without a value gives 0, as in the other way.

@@ -227,6 +227,11 @@ struct LowerAny final : OpConversionPattern<TileAnyOp> {
     SmallVector<Value> captures = single(adaptor.getCaptures());
     ScalarBuilder outside{rewriter, loc};
     Value zero = outside.index(0), one = outside.index(1);
+    auto extent = [&](ValueRange size, unsigned dim) {
+      return outside.minimum(size.front(), outside.index(op.getSizes()[dim]));
+    };
+    Value numRows = extent(adaptor.getRows(), 0);
+    Value numKeys = extent(adaptor.getKeys(), 1);
     Value none =
         arith::ConstantIntOp::create(rewriter, loc, rewriter.getI1Type(), 0);
     auto loopTo = [&](OpBuilder &builder, Value end, Value start, auto body) {
@@ -239,10 +244,10 @@ struct LowerAny final : OpConversionPattern<TileAnyOp> {
           .getResult(0);
     };
     Value any =
-        loopTo(rewriter, adaptor.getRows().front(), none,
+        loopTo(rewriter, numRows, none,
                [&](OpBuilder &rows, Value row, Value found) -> Value {
                  return loopTo(
-                     rows, adaptor.getKeys().front(), found,
+                     rows, numKeys, found,
                      [&](OpBuilder &keys, Value key, Value before) -> Value {
                        ScalarBuilder scalars{keys, loc};
                        SmallVector<Value> position = first;

@@ -217,3 +217,38 @@ attn.kernel @carried(%s: tensor<?x8xf32>, %n: index) -> tensor<?x8xf32> attribut
   %r = attn.tile_finish %l#1, %l#0, %l#0 rows(%n) scale(1.442695) : !attn.tile<4x8xf32>, !attn.tile<4xf32> -> tensor<?x8xf32>
   attn.yield %r : tensor<?x8xf32>
 }
+
+// Whether a mask shows any pair: the predicate of one after the other, of those inside
+// the tile and no others.
+// CHECK-LABEL: func.func private @any
+// CHECK-SAME: (%[[IDS:.*]]: tensor<?xi64>, %[[I0:.*]]: index, %[[J0:.*]]: index, %[[N:.*]]: index)
+// CHECK: %[[ROWS:.*]] = arith.minsi %[[N]], %{{.*}} : index
+// CHECK: %[[KEYS:.*]] = arith.minsi %[[N]], %{{.*}} : index
+// CHECK: %[[NONE:.*]] = arith.constant false
+// CHECK: %[[ANY:.*]] = scf.for %[[R:.*]] = %{{.*}} to %[[ROWS]] step %{{.*}} iter_args(%[[A:.*]] = %[[NONE]]) -> (i1) {
+// CHECK:   scf.for %[[K:.*]] = %{{.*}} to %[[KEYS]] step %{{.*}} iter_args(%[[S:.*]] = %[[A]]) -> (i1) {
+// CHECK:     arith.addi %[[I0]], %[[R]] : index
+// CHECK:     arith.addi %[[J0]], %[[K]] : index
+// CHECK:     %[[SHOWN:.*]] = arith.cmpi eq
+// CHECK:     arith.ori %[[S]], %[[SHOWN]] : i1
+// CHECK: scf.if %[[ANY]]
+attn.kernel @any(%ids: tensor<?xi64>, %i0: index, %j0: index, %n: index) -> tensor<?x8xf32> attributes {schedule = #attn.loops_schedule} {
+  %c0 = arith.constant 0 : index
+  %m = attn.tile_fill 0.0 : !attn.tile<4xf32>
+  %o0 = attn.tile_fill 0.0 : !attn.tile<4x8xf32>
+  %any = attn.tile_any at(%c0, %c0, %i0, %j0) rows(%n) keys(%n) sizes [4, 16] capture(%ids : tensor<?xi64>) {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %s: tensor<?xi64>):
+    %0 = tensor.extract %s[%i] : tensor<?xi64>
+    %1 = tensor.extract %s[%j] : tensor<?xi64>
+    %same = arith.cmpi eq, %0, %1 : i64
+    attn.yield %same : i1
+  }
+  %o = scf.if %any -> (!attn.tile<4x8xf32>) {
+    %o1 = attn.tile_fill 1.0 : !attn.tile<4x8xf32>
+    scf.yield %o1 : !attn.tile<4x8xf32>
+  } else {
+    scf.yield %o0 : !attn.tile<4x8xf32>
+  }
+  %r = attn.tile_finish %o, %m, %m rows(%n) scale(1.442695) : !attn.tile<4x8xf32>, !attn.tile<4xf32> -> tensor<?x8xf32>
+  attn.yield %r : tensor<?x8xf32>
+}
