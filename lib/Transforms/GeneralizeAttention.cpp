@@ -331,6 +331,11 @@ void attn::generalizeScoreRule(Operation *op, const BroadcastDims &broadcasts) {
         Value score =
             copySide(inner, regions, regions.score, arguments, changed);
         score = convertFloat(inner, loc, score, element);
+        // What a mask before has hidden stays so, even if this adds a NaN.
+        if (!mask)
+          return arith::SelectOp::create(inner, loc,
+                                         isNotHidden(inner, loc, elements[0]),
+                                         score, elements[0]);
         if (!visible)
           return score;
         Value hidden = arith::ConstantOp::create(

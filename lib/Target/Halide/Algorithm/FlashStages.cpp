@@ -8,7 +8,8 @@
 //     infinity); its weight is exactly 0, whatever the key is;
 //   - 0 * V is NaN where V is not finite. In loops with a mask each value tile
 //     is tested once; only where it has such an element the product takes the
-//     slow form that asks the mask again and puts 0 in the value's place;
+//     slow form that asks the mask again and puts 0 in the value's place, as
+//     it always does for values that a region changes;
 //   - keys past the edge have score -inf and their values are not read.
 //
 //===----------------------------------------------------------------------===//
@@ -240,7 +241,10 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
     channel = Halide::min(channel, static_cast<int>(out.valueSize) - 1);
 
   std::vector<Var> pure = vars({out.q, out.di, out.dg, out.t});
-  if (stage.loop.hasMask())
+  // What a region adds may be NaN where the values are not.
+  bool alwaysAsks =
+      stage.loop.hasMask() && hasRegion && !op.getCaptures().empty();
+  if (stage.loop.hasMask() && !alwaysAsks)
     buildFinite(stage, inside);
   if (isHalfFloat(
           getElementTypeOrSelf(stage.loop.value.getTensor().getType()))) {
@@ -279,7 +283,7 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
         return failure();
       element = Halide::cast<float>(changed->front());
     }
-    if (slow) {
+    if (slow || alwaysAsks) {
       FailureOr<Expr> keep = isVisible(stage, inside, out.q, mixKeys);
       if (failed(keep))
         return failure();

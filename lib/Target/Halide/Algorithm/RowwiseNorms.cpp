@@ -183,9 +183,12 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     result.load = [=](ArrayRef<Expr> indices) {
       std::vector<Expr> row(indices.rbegin(), indices.rend());
       Expr lse = maximum.total(row) + Halide::log(sum.total(row));
-      // As integers: fast-math may assume that no float is infinite.
+      // As integers: fast-math may assume that no float is infinite, and its
+      // logarithm of a NaN is a number.
+      Expr bits = Halide::reinterpret<int32_t>(sum.total(row));
       return Halide::reinterpret<float>(
           Halide::select(sum.total(row) == 0.0f, kMinusInfinityBits,
+                         (bits & 0x7fffffff) > kInfinityBits, bits,
                          Halide::reinterpret<int32_t>(lse)));
     };
     return result;
