@@ -20,23 +20,24 @@ using namespace attn;
 using namespace attn::reference;
 
 double reference::softmaxRow(ArrayRef<double> scores,
-                             MutableArrayRef<double> weights, double sink) {
+                             MutableArrayRef<double> weights, double sink,
+                             Rounding round) {
   double maximum = sink;
   for (double score : scores)
     if (score > maximum || std::isnan(score))
       maximum = score; // A NaN stays: nothing is greater.
   double sum = sink == hidden    ? 0.0
                : sink == maximum ? 1.0 // Also where both are infinite.
-                                 : std::exp(sink - maximum);
+                                 : round(std::exp(round(sink - maximum)));
   for (auto [score, weight] : llvm::zip(scores, weights)) {
-    weight = score == hidden ? 0.0 : std::exp(score - maximum);
-    sum += weight;
+    weight = score == hidden ? 0.0 : round(std::exp(round(score - maximum)));
+    sum = round(sum + weight);
   }
   if (maximum == hidden)
     return hidden;
   for (double &weight : weights)
-    weight = weight == 0.0 ? 0.0 : weight / sum;
-  return maximum + std::log(sum);
+    weight = weight == 0.0 ? 0.0 : round(weight / sum);
+  return round(maximum + round(std::log(sum)));
 }
 
 /// The channels of all heads side by side, (B, S, H * D) or (S, B, H * D).
@@ -111,7 +112,8 @@ private:
 /// Scores of all pairs, each the sum of `term(b, h, g, i, j, d)`.
 template <typename Term>
 static Tensor sumScores(const HeadView<const Tensor> &query,
-                        const HeadView<const Tensor> &key, Term term) {
+                        const HeadView<const Tensor> &key, Rounding round,
+                        Term term) {
   int64_t share = query.heads() / key.heads();
   Tensor result =
       Tensor::zeros(Tensor::Kind::F64, {query.batches(), query.heads(),
@@ -122,42 +124,45 @@ static Tensor sumScores(const HeadView<const Tensor> &query,
         for (int64_t j = 0; j < key.length(); ++j) {
           double sum = 0.0;
           for (int64_t d = 0; d < query.channels(); ++d)
-            sum += term(b, h, h / share, i, j, d);
+            sum = round(sum + term(b, h, h / share, i, j, d));
           result.number({b, h, i, j}) = sum;
         }
   return result;
 }
 
-static Tensor evaluateOp(ScoresOp op, Operands operands) {
+static Tensor evaluateOp(ScoresOp op, Operands operands, Rounding round) {
   HeadView query(*operands[0], op.getLayout());
   HeadView key(*operands[1], op.getLayout());
   RelativeTable relative(op, operands, query.length(), key.length());
   double scale = op.getScale() ? operands[2]->get(0).number
                                : 1.0 / std::sqrt(query.channels());
   Tensor result = sumScores(
-      query, key,
+      query, key, round,
       [&](int64_t b, int64_t h, int64_t g, int64_t i, int64_t j, int64_t d) {
-        return query(b, h, i, d) * (key(b, g, j, d) + relative(b, i, j, d));
+        return round(query(b, h, i, d) *
+                     round(key(b, g, j, d) + relative(b, i, j, d)));
       });
   for (double &score : result.numbers)
-    score *= scale;
+    score = round(score * round(scale));
   return result;
 }
 
-static Tensor evaluateOp(AdditiveScoresOp op, Operands operands) {
+static Tensor evaluateOp(AdditiveScoresOp op, Operands operands,
+                         Rounding round) {
   HeadView query(*operands[0], op.getLayout());
   HeadView key(*operands[1], op.getLayout());
   const Tensor &vector = *operands[2];
   return sumScores(
-      query, key,
+      query, key, round,
       [&](int64_t b, int64_t h, int64_t g, int64_t i, int64_t j, int64_t d) {
         double weight =
             vector.rank() == 1 ? vector.number({d}) : vector.number({h, d});
-        return weight * std::tanh(query(b, h, i, d) + key(b, g, j, d));
+        double sum = round(query(b, h, i, d) + key(b, g, j, d));
+        return round(weight * round(std::tanh(sum)));
       });
 }
 
-static Results evaluateOp(SoftmaxOp op, Operands operands) {
+static Results evaluateOp(SoftmaxOp op, Operands operands, Rounding round) {
   const Tensor &input = *operands[0];
   Tensor weights = input;
   Tensor lse = Tensor::zeros(Tensor::Kind::F64,
@@ -170,7 +175,7 @@ static Results evaluateOp(SoftmaxOp op, Operands operands) {
     if (op.getSinks())
       sink = operands[1]->number({row / input.size(2) % input.size(1)});
     lse.numbers[row] = softmaxRow(scores.slice(row * size, size),
-                                  out.slice(row * size, size), sink);
+                                  out.slice(row * size, size), sink, round);
   }
   Results results;
   results.push_back(std::move(weights));
@@ -178,7 +183,7 @@ static Results evaluateOp(SoftmaxOp op, Operands operands) {
   return results;
 }
 
-static Tensor evaluateOp(MixOp op, Operands operands) {
+static Tensor evaluateOp(MixOp op, Operands operands, Rounding round) {
   const Tensor &weights = *operands[0];
   HeadView value(*operands[1], op.getLayout());
   int64_t heads = weights.size(1), queries = weights.size(2);
@@ -195,9 +200,11 @@ static Tensor evaluateOp(MixOp op, Operands operands) {
           double weight = weights.number({b, h, i, j});
           if (weight == 0.0)
             continue; // Whatever the value is.
-          for (int64_t d = 0; d < value.channels(); ++d)
-            out(b, h, i, d) +=
-                weight * (value(b, h / share, j, d) + relative(b, i, j, d));
+          for (int64_t d = 0; d < value.channels(); ++d) {
+            double element =
+                round(value(b, h / share, j, d) + relative(b, i, j, d));
+            out(b, h, i, d) = round(out(b, h, i, d) + round(weight * element));
+          }
         }
   return result;
 }
@@ -206,12 +213,14 @@ static Tensor evaluateOp(MixOp op, Operands operands) {
 // Dispatch
 //===----------------------------------------------------------------------===//
 
-FamilyResult reference::evaluateAttentionOp(Operation *op, Operands operands) {
+FamilyResult reference::evaluateAttentionOp(Operation *op, Operands operands,
+                                            Rounding round) {
   return TypeSwitch<Operation *, FamilyResult>(op)
       .Case<SplitHeadsOp, MergeHeadsOp>(
           [&](auto op) { return oneResult(evaluateOp(op, *operands[0])); })
       .Case<ScoresOp, AdditiveScoresOp, MixOp>(
-          [&](auto op) { return oneResult(evaluateOp(op, operands)); })
-      .Case<SoftmaxOp>([&](SoftmaxOp op) { return evaluateOp(op, operands); })
+          [&](auto op) { return oneResult(evaluateOp(op, operands, round)); })
+      .Case<SoftmaxOp>(
+          [&](SoftmaxOp op) { return evaluateOp(op, operands, round); })
       .Default([](Operation *) { return std::nullopt; });
 }

@@ -207,6 +207,26 @@ SmallVector<Value> reference::outerValues(Operation *op) {
   return values.takeVector();
 }
 
+/// Rounds numbers to what their type holds.
+static void roundTo(Type type, Tensor &tensor) {
+  auto floatType = dyn_cast<FloatType>(type);
+  if (!floatType || floatType.isF64())
+    return;
+  for (double &number : tensor.numbers) {
+    if (floatType.isF32()) {
+      number = static_cast<float>(number);
+      continue;
+    }
+    llvm::APFloat narrow(number);
+    bool losesInfo;
+    narrow.convert(floatType.getFloatSemantics(),
+                   llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    narrow.convert(llvm::APFloat::IEEEdouble(),
+                   llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    number = narrow.convertToDouble();
+  }
+}
+
 llvm::Expected<Results>
 ModuleEvaluator::runBlock(Block &block, ArrayRef<TensorRef> arguments) {
   if (!block.getParent()->hasOneBlock())
@@ -246,8 +266,11 @@ ModuleEvaluator::runBlock(Block &block, ArrayRef<TensorRef> arguments) {
     llvm::Expected<Results> results = runOp(&op, operands);
     if (!results)
       return results.takeError();
-    for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
+    for (auto [value, tensor] : llvm::zip(op.getResults(), *results)) {
+      if (options.isPlain)
+        roundTo(getElementTypeOrSelf(value.getType()), tensor);
       define(value, keep(std::move(tensor)));
+    }
   }
   return Results();
 }
@@ -311,9 +334,14 @@ llvm::Expected<Results> ModuleEvaluator::runOp(Operation *op,
     return runCall(op, callee, operands);
   if (llvm::Error error = checkSizes(op, operands))
     return std::move(error);
-  for (auto family : {evaluateAttentionOp, evaluateScoreOp, evaluateCacheOp,
-                      evaluateLayerOp, evaluateFusedOp, evaluateTensorOp,
-                      evaluateElementwiseOp, evaluateLinalgOp})
+  auto isF64 = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
+  Rounding round(options.isPlain && !llvm::any_of(op->getResultTypes(), isF64));
+  for (auto family : {evaluateAttentionOp, evaluateScoreOp})
+    if (FamilyResult results = family(op, operands, round))
+      return std::move(*results);
+  for (auto family :
+       {evaluateCacheOp, evaluateLayerOp, evaluateFusedOp, evaluateTensorOp,
+        evaluateElementwiseOp, evaluateLinalgOp})
     if (FamilyResult results = family(op, operands))
       return std::move(*results);
   return makeError(op, "is not evaluated: expected the graph or the fused "

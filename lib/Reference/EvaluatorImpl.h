@@ -28,6 +28,18 @@ using Operands = llvm::ArrayRef<TensorRef>;
 /// them as operands, as linalg's bodies may.
 llvm::SmallVector<mlir::Value> outerValues(mlir::Operation *op);
 
+/// What a step of a formula leaves of a number.
+class Rounding {
+public:
+  explicit Rounding(bool toF32 = false) : toF32(toF32) {}
+  double operator()(double number) const {
+    return toF32 ? static_cast<double>(static_cast<float>(number)) : number;
+  }
+
+private:
+  bool toF32;
+};
+
 /// Results, an error, or nothing: not an operation of this family.
 using FamilyResult = std::optional<llvm::Expected<Results>>;
 
@@ -48,9 +60,11 @@ llvm::Error checkSizes(mlir::Operation *op, Operands operands);
 double estimateBytes(mlir::Operation *op, Operands operands);
 
 /// split_heads, merge_heads, scores, additive_scores, softmax, mix.
-FamilyResult evaluateAttentionOp(mlir::Operation *op, Operands operands);
+FamilyResult evaluateAttentionOp(mlir::Operation *op, Operands operands,
+                                 Rounding round);
 /// mask, bias, softcap, alibi, t5_bias.
-FamilyResult evaluateScoreOp(mlir::Operation *op, Operands operands);
+FamilyResult evaluateScoreOp(mlir::Operation *op, Operands operands,
+                             Rounding round);
 /// rotary, cache_append, merge_attention.
 FamilyResult evaluateCacheOp(mlir::Operation *op, Operands operands);
 /// linear, norms, activations, embeddings, positions, pooling, pack.
@@ -75,7 +89,8 @@ inline constexpr double hidden = -std::numeric_limits<double>::infinity();
 /// of -inf has weight exactly 0, a row of them has an lse of -inf. A sink joins
 /// the sum, unless it is -inf.
 double softmaxRow(llvm::ArrayRef<double> scores,
-                  llvm::MutableArrayRef<double> weights, double sink = hidden);
+                  llvm::MutableArrayRef<double> weights, double sink = hidden,
+                  Rounding round = Rounding());
 
 /// What the diagonal of query 0 points at in batch row b.
 int64_t getShift(Alignment alignment, int64_t queries, int64_t keys,

@@ -162,7 +162,8 @@ static bool shows(Attribute rule, Operands &inputs, const Pair &pair) {
       });
 }
 
-static llvm::Expected<Tensor> evaluateOp(MaskOp op, Operands operands) {
+static llvm::Expected<Tensor> evaluateOp(MaskOp op, Operands operands,
+                                         Rounding round) {
   const Tensor &scores = *operands[0];
   Operands inputs = operands.drop_front();
   for (auto [input, tensor] : llvm::zip(getMaskInputs(op.getRule()), inputs))
@@ -179,7 +180,7 @@ static llvm::Expected<Tensor> evaluateOp(MaskOp op, Operands operands) {
       return hidden;
     if (!summand)
       return score;
-    return score + summand->numbers[*broadcastOffset(*summand, pair)];
+    return round(score + summand->numbers[*broadcastOffset(*summand, pair)]);
   });
 }
 
@@ -187,21 +188,25 @@ static llvm::Expected<Tensor> evaluateOp(MaskOp op, Operands operands) {
 // Formulas: what is hidden stays hidden
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<Tensor> evaluateOp(BiasOp op, Operands operands) {
+static llvm::Expected<Tensor> evaluateOp(BiasOp op, Operands operands,
+                                         Rounding round) {
   const Tensor &bias = *operands[1];
   if (!broadcasts(bias, operands[0]->shape, /*shortLast=*/false))
     return makeError(op, "expected a bias that broadcasts to the scores");
   return mapScores(*operands[0], [&](const Pair &pair, double score) {
     if (score == hidden)
       return hidden;
-    return score + bias.numbers[*broadcastOffset(bias, pair)];
+    return round(score + bias.numbers[*broadcastOffset(bias, pair)]);
   });
 }
 
-static llvm::Expected<Tensor> evaluateOp(SoftcapOp, Operands operands) {
+static llvm::Expected<Tensor> evaluateOp(SoftcapOp, Operands operands,
+                                         Rounding round) {
   double cap = operands[1]->get(0).number;
   return mapScores(*operands[0], [&](const Pair &, double score) {
-    return score == hidden ? hidden : cap * std::tanh(score / cap);
+    if (score == hidden)
+      return hidden;
+    return round(cap * round(std::tanh(round(score / cap))));
   });
 }
 
@@ -215,15 +220,20 @@ static double getSlope(int64_t head, int64_t heads) {
   return std::exp2(-4.0 * double(2 * (head - power) + 1) / double(power));
 }
 
-static llvm::Expected<Tensor> evaluateOp(AlibiOp op, Operands operands) {
+static llvm::Expected<Tensor> evaluateOp(AlibiOp op, Operands operands,
+                                         Rounding round) {
   const Tensor *slopes = op.getSlopes() ? operands[1].get() : nullptr;
   const Tensor *offsets = op.getOffsets() ? operands.back().get() : nullptr;
   int64_t heads = operands[0]->size(1);
   return mapScores(*operands[0], [&](const Pair &pair, double score) {
+    if (score == hidden)
+      return hidden;
     double slope = slopes ? slopes->number({pair.h}) : getSlope(pair.h, heads);
     double distance =
         double(pair.j - pair.i - pair.shift(op.getAlignment(), offsets));
-    return score + slope * (op.getSymmetric() ? -std::abs(distance) : distance);
+    if (op.getSymmetric())
+      distance = -std::abs(distance);
+    return round(score + round(round(slope) * distance));
   });
 }
 
@@ -239,7 +249,8 @@ static int64_t getBucket(int64_t distance, int64_t buckets, int64_t farthest) {
   return std::min(buckets - 1, exact + int64_t(std::floor(far + 1e-12)));
 }
 
-static llvm::Expected<Tensor> evaluateOp(T5BiasOp op, Operands operands) {
+static llvm::Expected<Tensor> evaluateOp(T5BiasOp op, Operands operands,
+                                         Rounding round) {
   const Tensor &table = *operands[1];
   const Tensor *offsets = op.getOffsets() ? operands.back().get() : nullptr;
   bool both = op.getBidirectional();
@@ -253,13 +264,14 @@ static llvm::Expected<Tensor> evaluateOp(T5BiasOp op, Operands operands) {
     int64_t bucket = getBucket(distance, buckets, op.getMaxDistance());
     if (both && relative > 0)
       bucket += buckets;
-    return score + table.number({bucket, pair.h});
+    return round(score + table.number({bucket, pair.h}));
   });
 }
 
-FamilyResult reference::evaluateScoreOp(Operation *op, Operands operands) {
+FamilyResult reference::evaluateScoreOp(Operation *op, Operands operands,
+                                        Rounding round) {
   return llvm::TypeSwitch<Operation *, FamilyResult>(op)
       .Case<MaskOp, BiasOp, SoftcapOp, AlibiOp, T5BiasOp>(
-          [&](auto op) { return oneResult(evaluateOp(op, operands)); })
+          [&](auto op) { return oneResult(evaluateOp(op, operands, round)); })
       .Default([](Operation *) { return std::nullopt; });
 }

@@ -293,3 +293,33 @@ TEST_F(Evaluator, readsSourcesThroughTheCallback) {
                  {}, options);
   EXPECT_EQ(y.numbers, (std::vector<double>{1, 2}));
 }
+
+TEST_F(Evaluator, roundsLikeAPlainEvaluation) {
+  static constexpr char text[] = R"mlir(
+    func.func @main(%q: tensor<1x1x1x3xTYPE>, %k: tensor<1x1x1x3xTYPE>) -> tensor<1x1x1x1xTYPE> {
+      %c = arith.constant 1.0 : SCALE
+      %s = attn.scores %q, %k scale(%c : SCALE) layout(bshd)
+          : tensor<1x1x1x3xTYPE>, tensor<1x1x1x3xTYPE> -> tensor<1x1x1x1xTYPE>
+      return %s : tensor<1x1x1x1xTYPE>
+    })mlir";
+  auto sum = [&](StringRef type, std::vector<double> terms, bool isPlain) {
+    std::string module = text;
+    for (auto [name, word] : {std::pair<StringRef, StringRef>("TYPE", type),
+                              {"SCALE", type == "f64" ? "f64" : "f32"}})
+      for (size_t at; (at = module.find(name)) != std::string::npos;)
+        module.replace(at, name.size(), word);
+    EvaluatorOptions options;
+    options.isPlain = isPlain;
+    return run(module,
+               {numbers({1, 1, 1, 3}, {1, 1, 1}),
+                numbers({1, 1, 1, 3}, std::move(terms))},
+               options)
+        .numbers.front();
+  };
+  // Each step of a sum is rounded to f32, the result to its type.
+  EXPECT_EQ(sum("f32", {0x1p24, 1, 1}, false), 0x1p24 + 2);
+  EXPECT_EQ(sum("f32", {0x1p24, 1, 1}, true), 0x1p24);
+  EXPECT_EQ(sum("f64", {0x1p24, 1, 1}, true), 0x1p24 + 2);
+  EXPECT_EQ(sum("f16", {2048, 1, 1}, true), 2050);
+  EXPECT_EQ(sum("f16", {2048, 1, 0}, true), 2048);
+}

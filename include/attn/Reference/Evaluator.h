@@ -27,6 +27,11 @@ struct EvaluatorOptions {
   /// The most memory that tensors may take at a time, inputs included. More is
   /// an error at the operation whose result would pass it.
   uint64_t maxBytes = uint64_t(4) << 30;
+  /// Rounds as a plain evaluation in the types of the IR does: each step of a
+  /// sum and of a formula to f32 (not for f64 tensors), each result to its
+  /// type. How far that is from the exact result is what a kernel is held
+  /// against.
+  bool isPlain = false;
 };
 
 /// Evaluates the one public function of a module. An error names the operation
