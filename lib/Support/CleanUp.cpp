@@ -96,6 +96,11 @@ static void silence() {
 
 [[noreturn]] static void endBySignal(int signal) {
   std::signal(signal, SIG_DFL);
+  // Whoever started this process may have blocked it.
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
   ::kill(::getpid(), signal);
   for (;;)
     ::pause();

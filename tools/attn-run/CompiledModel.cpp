@@ -235,9 +235,13 @@ Error CompiledModel::open(const Options &options) {
 }
 
 Error CompiledModel::run(ArrayRef<int64_t> dims, ArrayRef<const void *> inputs,
-                         ArrayRef<void *> outputs) {
-  attn_status status = runGeneric(context, dims.data(), inputs.data(), nullptr,
-                                  outputs.data(), nullptr);
+                         ArrayRef<void *> outputs,
+                         ArrayRef<const int64_t *> inputStrides,
+                         ArrayRef<const int64_t *> outputStrides) {
+  attn_status status = runGeneric(
+      context, dims.data(), inputs.data(),
+      inputStrides.empty() ? nullptr : inputStrides.data(), outputs.data(),
+      outputStrides.empty() ? nullptr : outputStrides.data());
   if (status == ATTN_OK)
     return Error::success();
   StringRef text = lastError(context);

@@ -46,11 +46,13 @@ public:
   /// makes a context. Called once.
   llvm::Error open(const Options &options);
 
-  /// Runs the model once on dense data. Does nothing else, so that it can be
-  /// timed.
+  /// Runs the model once. Strides are a pointer a tensor, or none at all, and
+  /// null for a dense one. Does nothing else, so that it can be timed.
   llvm::Error run(llvm::ArrayRef<int64_t> dims,
                   llvm::ArrayRef<const void *> inputs,
-                  llvm::ArrayRef<void *> outputs);
+                  llvm::ArrayRef<void *> outputs,
+                  llvm::ArrayRef<const int64_t *> inputStrides = {},
+                  llvm::ArrayRef<const int64_t *> outputStrides = {});
 
   /// Bytes of workspace of such a run.
   llvm::Expected<int64_t> workspaceBytes(llvm::ArrayRef<int64_t> dims);

@@ -92,7 +92,8 @@ static bool hasTarget(mlir::ModuleOp module) {
   return named(module) || llvm::any_of(module.getOps<mlir::ModuleOp>(), named);
 }
 
-bool Model::compile(StringRef prefix, StringRef target, bool loops) {
+bool Model::compile(StringRef prefix, StringRef target, bool loops,
+                    Rewrite rewrite) {
   Progress progress("compiling " + path);
   DriverOptions options;
   options.loops = loops;
@@ -102,8 +103,16 @@ bool Model::compile(StringRef prefix, StringRef target, bool loops) {
     options.targets = {hostTarget().str()};
   mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
   ModelCost cost;
+  if (rewrite) {
+    rewrite(*copy, Emit::Graph);
+    if (failed(lowerModel(*copy, Emit::Fused, options)))
+      return false;
+    rewrite(*copy, Emit::Fused);
+  }
   if (failed(lowerModel(*copy, Emit::Tiled, options, &cost)))
     return false;
+  if (rewrite)
+    rewrite(*copy, Emit::Tiled);
   ObjectOptions object;
   object.cost = cost;
   object.prefixPath = prefix.str();

@@ -46,9 +46,13 @@ public:
   /// Where the files that weights name are.
   llvm::StringRef folder() const { return sourceFolder; }
 
+  /// Called on what is compiled, at the graph, the fused and the tiled level.
+  using Rewrite = llvm::function_ref<void(mlir::ModuleOp, Emit)>;
+
   /// Compiles for `target` (the best that this CPU can run if empty) and writes
   /// PREFIX.o and its companions. False if there were diagnostics.
-  bool compile(llvm::StringRef prefix, llvm::StringRef target, bool loops);
+  bool compile(llvm::StringRef prefix, llvm::StringRef target, bool loops,
+               Rewrite rewrite = nullptr);
 
   /// Operations of a run, see CostModel.h; none if unknown.
   std::optional<double> flops(const llvm::StringMap<int64_t> &dims);

@@ -10,7 +10,7 @@
 
 #include "OnnxTest.h"
 
-#include "attn/Support/CleanUp.h"
+#include "ChildProcess.h"
 #include "attn/Support/Problems.h"
 #include "attn/Support/TemporaryFolder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,11 +19,9 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
-#include <csignal>
 #include <map>
 #include <thread>
 
@@ -38,11 +36,10 @@ namespace {
 /// One test and the process that runs it.
 struct Test {
   std::string folder, log;
-  sys::ProcessInfo process;
-  bool running = false, isLate = false, passed = false, hasFixed = false;
+  ChildProcess process;
+  bool passed = false, hasFixed = false;
   std::string family = "none";
   std::vector<std::string> problems;
-  std::chrono::steady_clock::time_point deadline;
 };
 
 /// Passed and failed tests of an operator.
@@ -110,26 +107,13 @@ Error Suite::find(ArrayRef<std::string> folders) {
 }
 
 void Suite::start(Test &test) {
-  SmallVector<StringRef> args = {executable, "--onnx-test-folder", test.folder};
-  std::string targetFlag = "--target=" + target.str();
+  std::vector<std::string> args = {executable.str(), "--onnx-test-folder",
+                                   test.folder};
   if (!target.empty())
-    args.push_back(targetFlag);
+    args.push_back("--target=" + target.str());
   if (loops)
     args.push_back("--lowering=loops");
-  bool failedToStart = false;
-  std::string problem;
-  CleanUpList list;
-  test.process = sys::ExecuteNoWait(
-      executable, args, std::nullopt,
-      {StringRef(""), StringRef(test.log), StringRef(test.log)},
-      /*MemoryLimit=*/0, &problem, &failedToStart);
-  test.running = !failedToStart;
-  if (failedToStart)
-    test.problems.push_back("cannot start a process: " + problem);
-  else
-    list.addProcess(test.process.Pid);
-  test.deadline =
-      std::chrono::steady_clock::now() + std::chrono::seconds(timeLimitSeconds);
+  test.process.start(args, test.log, timeLimitSeconds);
 }
 
 /// What the test said: `family` and `fixed` lines, and problems.
@@ -151,26 +135,12 @@ void Suite::readLog(Test &test) {
 }
 
 bool Suite::poll(Test &test) {
-  if (!test.isLate && std::chrono::steady_clock::now() > test.deadline) {
-    test.isLate = true;
-    ::kill(test.process.Pid, SIGKILL);
-  }
-  std::string problem;
-  {
-    CleanUpList list;
-    sys::ProcessInfo ended = sys::Wait(test.process, 0, &problem);
-    if (ended.Pid == 0)
-      return false;
-    list.dropProcess(test.process.Pid);
-    test.passed = ended.ReturnCode == 0;
-  }
-  test.running = false;
+  if (!test.process.poll())
+    return false;
+  test.passed = test.process.hasPassed();
   readLog(test);
-  if (test.isLate)
-    test.problems.push_back("stopped after " +
-                            std::to_string(timeLimitSeconds) + " s");
-  else if (!test.passed && !problem.empty())
-    test.problems.push_back(problem);
+  if (!test.process.problem().empty())
+    test.problems.push_back(test.process.problem());
   return true;
 }
 
@@ -187,10 +157,8 @@ Error Suite::run() {
       test.log = inFolder(scratch.path(), Twine(next) + ".log");
       ++next;
       start(test);
-      if (test.running) {
-        active.push_back(&test);
-        ++running;
-      }
+      active.push_back(&test);
+      ++running;
     }
     bool ended = false;
     erase_if(active, [&](Test *test) {

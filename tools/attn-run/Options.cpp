@@ -85,7 +85,85 @@ struct Flags {
                                      "weights under this name"),
                             cl::cat(category)};
 };
+
+struct FuzzFlags {
+  cl::OptionCategory category{"attn-run --fuzz"};
+  cl::opt<uint64_t> fuzz{
+      "fuzz", cl::value_desc("kernels"),
+      cl::desc("Compile that many random attentions of seeds --seed, --seed + "
+               "1, ... and compare them with the reference"),
+      cl::cat(category)};
+  cl::opt<uint64_t> sets{"fuzz-sets", cl::init(FuzzOptions().sets),
+                         cl::desc("Sizes and inputs for each kernel (15)"),
+                         cl::cat(category)};
+  cl::opt<double> seconds{"fuzz-time", cl::value_desc("seconds"),
+                          cl::desc("Start no kernel after this time"),
+                          cl::cat(category)};
+  cl::opt<std::string> folder{
+      "fuzz-dir", cl::init("."),
+      cl::desc("Where failures are written (the current folder)"),
+      cl::cat(category)};
+  cl::opt<int64_t> set{"fuzz-set", cl::init(-1),
+                       cl::desc("This one of the sets only"),
+                       cl::cat(category)};
+  cl::list<std::string> reduce{
+      "fuzz-reduce", cl::CommaSeparated, cl::value_desc("words"),
+      cl::desc("What to leave out of kernels and sets, as a failure says it"),
+      cl::cat(category)};
+  cl::opt<std::string> mutation{"fuzz-mutation", cl::Hidden,
+                                cl::desc("A fault to build into each kernel"),
+                                cl::cat(category)};
+  cl::opt<bool> selfTest{"fuzz-self-test", cl::Hidden,
+                         cl::desc("Find every such fault"), cl::cat(category)};
+  cl::opt<bool> kernel{"fuzz-kernel", cl::Hidden,
+                       cl::desc("One of --fuzz, in this process"),
+                       cl::cat(category)};
+  cl::opt<std::string> write{"fuzz-write", cl::Hidden, cl::value_desc("prefix"),
+                             cl::desc("Where --fuzz-kernel writes its files"),
+                             cl::cat(category)};
+};
 } // namespace
+
+/// Whether the command line is one of the fuzzer.
+static bool readFuzzFlags(const FuzzFlags &flags, const Flags &others,
+                          Options &options, Problems &problems) {
+  bool isFuzz =
+      flags.fuzz.getNumOccurrences() || flags.kernel || flags.selfTest;
+  bool hasOther = !flags.mutation.empty() || flags.set.getNumOccurrences() ||
+                  flags.sets.getNumOccurrences() || !flags.reduce.empty() ||
+                  flags.seconds.getNumOccurrences() ||
+                  flags.folder.getNumOccurrences();
+  if (!isFuzz && hasOther)
+    problems.add("expected --fuzz=KERNELS with --fuzz-sets, --fuzz-time, "
+                 "--fuzz-dir, --fuzz-set and --fuzz-reduce, got none");
+  if (!isFuzz)
+    return false;
+  if (!others.models.empty())
+    problems.add("expected no model with --fuzz (because it makes its own), "
+                 "got " +
+                 others.models.front());
+  if (flags.seconds < 0)
+    problems.add("expected a --fuzz-time of at least 0, got " +
+                 std::to_string(flags.seconds));
+  FuzzOptions fuzz;
+  fuzz.kernels = flags.fuzz;
+  fuzz.seed = others.seed;
+  fuzz.sets = flags.sets;
+  fuzz.seconds = flags.seconds;
+  fuzz.folder = flags.folder;
+  fuzz.target = others.target;
+  fuzz.loops = others.lowering == "loops";
+  fuzz.reductions.assign(flags.reduce.begin(), flags.reduce.end());
+  fuzz.set = flags.set;
+  fuzz.mutation = flags.mutation;
+  fuzz.selfTest = flags.selfTest;
+  if (Error error = fuzz::checkFuzzOptions(fuzz))
+    problems.add(std::move(error));
+  options.fuzz = std::move(fuzz);
+  options.isFuzzKernel = flags.kernel;
+  options.fuzzWrite = flags.write;
+  return true;
+}
 
 static void checkDims(const cl::list<std::string> &texts, Options &options,
                       Problems &problems) {
@@ -119,6 +197,7 @@ static void checkTolerance(StringRef text, Options &options,
 Expected<Options> parseCommandLine(int argc, char **argv) {
   cl::ResetCommandLineParser();
   Flags flags;
+  FuzzFlags fuzzFlags;
   registerImportFlags();
   cl::ParseCommandLineOptions(argc, argv, "runs models and checks them\n");
 
@@ -141,6 +220,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     problems.add("expected --lowering with halide or loops, got '" +
                  flags.lowering + "'");
   checkDims(flags.dims, options, problems);
+  if (readFuzzFlags(fuzzFlags, flags, options, problems)) {
+    if (!problems.empty())
+      return problems.take();
+    return options;
+  }
   options.onnxFolder = flags.onnxFolder;
   if ((flags.onnxTest || !options.onnxFolder.empty()) && !problems.empty())
     return problems.take();

@@ -10,6 +10,7 @@
 #define ATTN_TOOLS_ATTN_RUN_OPTIONS_H
 
 #include "Compare.h"
+#include "Fuzz/Fuzz.h"
 #include "attn/Pipelines/Driver.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -39,6 +40,11 @@ struct Options {
   bool loops = false;
   int threads = 1;
   std::string target, keep;
+  /// With --fuzz, and whether this process is one of its children, which write
+  /// files of that prefix.
+  std::optional<FuzzOptions> fuzz;
+  bool isFuzzKernel = false;
+  std::string fuzzWrite;
   ImportOptions import;
 };
 

@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An own generator instead of <random>, whose distributions differ between
-// standard libraries.
+// What an input may hold follows from who reads it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Cases.h"
+#include "Random.h"
 
 #include "attn/Dialect/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -109,39 +109,9 @@ std::vector<InputRange> inputRanges(mlir::ModuleOp module,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// SplitMix64.
-class Generator {
-public:
-  explicit Generator(uint64_t seed) : state(seed) {}
-
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  /// 0 <= x < limit.
-  int64_t below(int64_t limit) {
-    return limit <= 1 ? 0 : static_cast<int64_t>(next() % limit);
-  }
-  /// The sum of twelve uniform numbers is close to a normal distribution, and
-  /// needs no function whose last bit differs between libraries.
-  double normal() {
-    double sum = -6;
-    for (unsigned i = 0; i < 12; ++i)
-      sum += static_cast<double>(next() >> 11) * 0x1p-53;
-    return sum;
-  }
-
-private:
-  uint64_t state;
-};
-} // namespace
-
 Case randomCase(const Interface &interface, ArrayRef<int64_t> dims,
                 ArrayRef<InputRange> ranges, uint64_t seed) {
-  Generator generator(seed);
+  Random generator(seed);
   Case result;
   result.name = "random inputs of seed " + std::to_string(seed);
   result.dims.assign(dims.begin(), dims.end());

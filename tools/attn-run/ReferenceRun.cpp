@@ -18,14 +18,17 @@ using namespace llvm;
 
 namespace attn::run {
 
-Expected<std::vector<NpyArray>>
-runReference(Model &model, const Interface &interface, const Case &testCase) {
+Expected<std::vector<NpyArray>> runReference(Model &model,
+                                             const Interface &interface,
+                                             const Case &testCase,
+                                             bool isPlain) {
   Progress progress("evaluating the reference");
   SmallVector<Tensor> inputs;
   for (const NpyArray &array : testCase.inputs)
     inputs.push_back(tensorOf(array));
   WeightResolver weights(model.module(), model.folder());
   EvaluatorOptions options;
+  options.isPlain = isPlain;
   // The rest is for the system, the inputs and what a value is copied from.
   options.maxBytes = memoryOfMachine() / 2;
   options.readSource = [&](WeightOp weight) -> Expected<Tensor> {

@@ -17,9 +17,11 @@
 namespace attn::run {
 
 /// The outputs, in the order of the interface: f64 where the model has floating
-/// point.
-llvm::Expected<std::vector<NpyArray>>
-runReference(Model &model, const Interface &interface, const Case &testCase);
+/// point. `isPlain` rounds as EvaluatorOptions says.
+llvm::Expected<std::vector<NpyArray>> runReference(Model &model,
+                                                   const Interface &interface,
+                                                   const Case &testCase,
+                                                   bool isPlain = false);
 
 /// The array in the type that the model declares.
 NpyArray convertTo(NpyType type, const NpyArray &array);

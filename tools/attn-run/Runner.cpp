@@ -25,28 +25,119 @@ static void poison(NpyType type, uint8_t *data, uint64_t bytes) {
   memset(data, isFloat(type) ? 0xff : 0xcd, bytes);
 }
 
+//===----------------------------------------------------------------------===//
+// Strides
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit(dense, strided)` with the offsets of every element.
+static void forEachElement(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
+                           function_ref<void(uint64_t, uint64_t)> visit) {
+  SmallVector<int64_t, 4> at(shape.size(), 0);
+  if (is_contained(shape, 0))
+    return;
+  for (uint64_t dense = 0;; ++dense) {
+    uint64_t strided = 0;
+    for (auto [index, stride] : zip(at, strides))
+      strided += index * stride;
+    visit(dense, strided);
+    size_t dim = shape.size();
+    while (dim > 0 && ++at[dim - 1] == shape[dim - 1])
+      at[--dim] = 0;
+    if (dim == 0)
+      return;
+  }
+}
+
+/// The bytes that an array takes with these strides; none means dense.
+static uint64_t bytesWith(const NpyArray &array, ArrayRef<int64_t> strides) {
+  if (strides.empty() || array.data.empty())
+    return array.data.size();
+  uint64_t last = 0;
+  for (auto [size, stride] : zip(array.shape, strides))
+    last += (size - 1) * stride;
+  return (last + 1) * npyTypeBytes(array.type);
+}
+
+/// Copies a dense array to where its elements lie.
+static void scatter(const NpyArray &array, ArrayRef<int64_t> strides,
+                    uint8_t *data) {
+  uint64_t bytes = npyTypeBytes(array.type);
+  if (strides.empty()) {
+    if (!array.data.empty())
+      memcpy(data, array.data.data(), array.data.size());
+    return;
+  }
+  forEachElement(array.shape, strides, [&](uint64_t from, uint64_t to) {
+    memcpy(data + to * bytes, array.data.data() + from * bytes, bytes);
+  });
+}
+
+/// The reverse. Also looks whether the bytes between elements are still what
+/// `poison` left there.
+static Error gather(NpyArray &array, ArrayRef<int64_t> strides, uint8_t *data) {
+  if (strides.empty()) {
+    if (!array.data.empty())
+      memcpy(array.data.data(), data, array.data.size());
+    return Error::success();
+  }
+  uint64_t bytes = npyTypeBytes(array.type);
+  forEachElement(array.shape, strides, [&](uint64_t to, uint64_t from) {
+    memcpy(array.data.data() + to * bytes, data + from * bytes, bytes);
+    poison(array.type, data + from * bytes, bytes);
+  });
+  std::vector<uint8_t> clean(bytesWith(array, strides));
+  poison(array.type, clean.data(), clean.size());
+  if (clean.empty() || memcmp(clean.data(), data, clean.size()) == 0)
+    return Error::success();
+  return createStringError(inconvertibleErrorCode(),
+                           "expected accesses to the elements of output " +
+                               array.name + " alone, got a write between them");
+}
+
+static ArrayRef<int64_t> stridesOf(ArrayRef<SmallVector<int64_t, 4>> placement,
+                                   size_t i) {
+  return placement.empty() ? ArrayRef<int64_t>() : placement[i];
+}
+
+/// One pointer a tensor, null for dense ones.
+static std::vector<const int64_t *>
+pointersTo(ArrayRef<SmallVector<int64_t, 4>> placement, size_t count) {
+  std::vector<const int64_t *> pointers(count, nullptr);
+  for (auto [pointer, strides] : zip(pointers, placement))
+    if (!strides.empty())
+      pointer = strides.data();
+  return pointers;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
 Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
-                                           const Case &testCase) {
+                                           const Case &testCase,
+                                           const Placement &placement) {
   const Interface &interface = model.interface();
   std::vector<GuardedMemory> memory;
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  for (auto [info, array] : zip(interface.inputs, testCase.inputs)) {
+  for (auto [i, info, array] : enumerate(interface.inputs, testCase.inputs)) {
+    ArrayRef<int64_t> strides = stridesOf(placement.inputs, i);
     Expected<GuardedMemory> guarded =
-        GuardedMemory::create("input " + info.name, array.data.size());
+        GuardedMemory::create("input " + info.name, bytesWith(array, strides));
     if (!guarded)
       return guarded.takeError();
-    if (!array.data.empty())
-      memcpy(guarded->data(), array.data.data(), array.data.size());
+    poison(info.type, guarded->data(), guarded->size());
+    scatter(array, strides, guarded->data());
     guarded->makeReadOnly();
     inputs.push_back(guarded->data());
     memory.push_back(std::move(*guarded));
   }
   std::vector<NpyArray> results;
-  for (const TensorInfo &info : interface.outputs) {
+  for (auto [i, info] : enumerate(interface.outputs)) {
     results.push_back(makeArray(info, testCase.dims));
     Expected<GuardedMemory> guarded = GuardedMemory::create(
-        "output " + info.name, results.back().data.size());
+        "output " + info.name,
+        bytesWith(results.back(), stridesOf(placement.outputs, i)));
     if (!guarded)
       return guarded.takeError();
     poison(info.type, guarded->data(), guarded->size());
@@ -54,16 +145,19 @@ Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
     memory.push_back(std::move(*guarded));
   }
 
-  if (Error error = model.run(testCase.dims, inputs, outputs))
+  if (Error error = model.run(testCase.dims, inputs, outputs,
+                              pointersTo(placement.inputs, inputs.size()),
+                              pointersTo(placement.outputs, outputs.size())))
     return std::move(error);
   Error error = model.checkMemory();
   for (const GuardedMemory &guarded : memory)
     error = joinErrors(std::move(error), guarded.check());
+  for (auto [i, result] : enumerate(results))
+    error = joinErrors(std::move(error),
+                       gather(result, stridesOf(placement.outputs, i),
+                              static_cast<uint8_t *>(outputs[i])));
   if (error)
     return std::move(error);
-  for (auto [result, data] : zip(results, outputs))
-    if (!result.data.empty())
-      memcpy(result.data.data(), data, result.data.size());
   return results;
 }
 

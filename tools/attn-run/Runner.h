@@ -14,10 +14,19 @@
 
 namespace attn::run {
 
+/// Where elements lie: strides of each input and output in elements, none for
+/// dense ones.
+struct Placement {
+  std::vector<llvm::SmallVector<int64_t, 4>> inputs, outputs;
+};
+
 /// Runs the model once with guard pages around every buffer and read-only
 /// inputs. Outputs that the model does not write hold a NaN or 0xcd pattern.
-llvm::Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
-                                                 const Case &testCase);
+/// With strides, what lies between the elements of an input is a NaN or 0xcd
+/// too, and it is an error if something between those of an output changes.
+llvm::Expected<std::vector<NpyArray>>
+runGuarded(CompiledModel &model, const Case &testCase,
+           const Placement &placement = {});
 
 struct Timing {
   unsigned runs = 0;

@@ -7,6 +7,7 @@
 //   attn-run MODEL --random --dim batch=2 --dim sequence=13 --reference
 //   attn-run MODEL --random --dim batch=1 --dim sequence=128 --time
 //   attn-run --onnx-test DIR...
+//   attn-run --fuzz=KERNELS --seed=1
 //
 // MODEL is a .mlir or .onnx file or a Hugging Face folder, which is compiled
 // for this CPU as attn-opt does it, or an object file that attn-opt wrote.
@@ -296,6 +297,15 @@ int main(int argc, char **argv) {
   if (!options)
     return fail(options.takeError());
   installFaultHandler();
+  // Any symbol of this program will do.
+  std::string executable = sys::fs::getMainExecutable(
+      argv[0], reinterpret_cast<void *>(&parseCommandLine));
+  if (options->fuzz) {
+    if (options->isFuzzKernel)
+      return fuzz::runKernel(*options->fuzz, options->fuzzWrite);
+    return options->fuzz->selfTest ? runFuzzSelfTest(*options->fuzz, executable)
+                                   : runFuzzer(*options->fuzz, executable);
+  }
   if (!options->onnxFolder.empty()) {
     Error error =
         runOnnxFolder(options->onnxFolder, options->target, options->loops);
@@ -303,9 +313,6 @@ int main(int argc, char **argv) {
   }
   if (!options->onnxTests.empty()) {
     bool failed = false;
-    // Any symbol of this program will do.
-    std::string executable = sys::fs::getMainExecutable(
-        argv[0], reinterpret_cast<void *>(&parseCommandLine));
     if (Error error = runOnnxTests(options->onnxTests, options->target,
                                    options->loops, executable, failed))
       return fail(std::move(error));
