@@ -595,12 +595,14 @@ FailureOr<Expr> ExprEmitter::emitCast(Operation *op) {
                    ? (in() & Halide::Internal::make_one(in().type())) != 0
                    : Halide::cast(type, in());
       })
-      .Case([&](arith::IndexCastOp) {
+      .Case([&](arith::IndexCastOp cast) {
         if (isBool())
           return -Halide::cast(type, in());
         // An index is 32 bits here. A larger number stays a large one, and
         // adding a position to it does not overflow.
-        if (type.bits() == 32 && in().type().bits() == 64)
+        int bits = in().type().bits();
+        if (type.bits() == 32 &&
+            (bits == 64 || (bits == 32 && cast.getType().isIndex())))
           return Halide::cast(
               type,
               Halide::clamp(

@@ -48,7 +48,8 @@ inline constexpr int keyGroup = 4;
 struct TileTest {
   Halide::Func lanes, any;
   Halide::RVar step, lane;
-  int64_t numLanes = 0; ///< Queries or, where those do not matter, keys.
+  bool hasSteps = false; ///< Not where keys do not matter.
+  int64_t numLanes = 0;  ///< Queries or, where those do not matter, keys.
 };
 
 /// The functions of one scf.for.

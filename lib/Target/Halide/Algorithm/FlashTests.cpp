@@ -101,6 +101,7 @@ LogicalResult FlashBuilder::buildTest(FlashStage &stage, TileAnyOp op,
   test.any(vars({out.t})) = Halide::max(
       test.any(at({out.t})), Halide::select(found, Expr(1), Expr(0)));
   test.step = step.x;
+  test.hasSteps = readsKey;
   test.lane = lane.x;
   stage.tests.push_back(std::move(test));
   return success();

@@ -260,10 +260,10 @@ void FlashCpuSchedule::scheduleTests(FlashStage &stage) {
         .bound(a.lane, 0, size)
         .vectorize(a.lane, width)
         .unroll(a.lane);
-    test.lanes.update()
-        .reorder(a.lane, test.step)
-        .vectorize(a.lane, width)
-        .unroll(a.lane);
+    Halide::Stage update = test.lanes.update();
+    if (test.hasSteps)
+      update.reorder(a.lane, test.step);
+    update.vectorize(a.lane, width).unroll(a.lane);
     test.any.compute_at(tile).store_in(MemoryType::Stack);
     test.any.update().atomic().vectorize(test.lane, width);
   }
