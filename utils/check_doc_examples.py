@@ -59,7 +59,13 @@ class Example:
 
     def in_module(self):
         """The fragment at the top of a module, where the parser takes any order of definitions and uses."""
-        return f'"example.op"() {{value = {self.text}}} : () -> ()' if self.text[0] in "#!" else self.text
+        if self.text[0] not in "#!":
+            return self.text
+        # Names that the attribute uses stand in front of it, a line each.
+        aliases, value = [], self.text.split("\n")
+        while re.match(r"[#!]\w+ = ", value[0]):
+            aliases.append(value.pop(0) + "\n")
+        return "".join(aliases) + f'"example.op"() {{value = {chr(10).join(value)}}} : () -> ()'
 
     def complete(self):
         """The fragment with something around it that defines what it leaves open."""

@@ -36,7 +36,7 @@ def AttnAnalyzeMasksPass : Pass<"attn-analyze-masks", "::mlir::ModuleOp"> {
         key_ranges <[<begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
                       full_begin = affine_map<(d0, d1)[s0, s1] -> (0)>,
                       full_end = affine_map<(d0, d1)[s0, s1] -> (s1, d0 + 1)>,
-                      end = affine_map<(d0, d1)[s0, s1] -> (d1, s1)>>] exact = true, opaque = false>
+                      end = affine_map<(d0, d1)[s0, s1] -> (s1, d1)>>] exact = true, opaque = false>
         mask { ... } : ...
     ```
 
