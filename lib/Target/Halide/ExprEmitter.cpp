@@ -63,6 +63,18 @@ static Expr truncDiv(const Expr &a, const Expr &b) {
   return Halide::select((a < 0) == (b < 0), quotient, -quotient);
 }
 
+/// What truncDiv leaves, with the sign of `a`. Not a - truncDiv(a, b) * b,
+/// which Halide simplifies wrongly in vectors of neighbouring numbers, and not
+/// by magnitudes where `b` says how to do without.
+static Expr truncRem(const Expr &a, const Expr &b) {
+  if (Halide::Internal::is_positive_const(b)) {
+    Expr rest = a % b; // Of a negative number too not negative.
+    return Halide::select(a < 0 && rest != 0, rest - b, rest);
+  }
+  Expr rest = Halide::cast(a.type(), magnitude(a) % magnitude(b));
+  return Halide::select(a < 0, -rest, rest);
+}
+
 static Expr bitsOf(const Expr &x) {
   return Halide::reinterpret(Halide::Int(x.type().bits()), x);
 }
@@ -320,9 +332,7 @@ FailureOr<Expr> ExprEmitter::emitInteger(Operation *op) {
         return isBool ? in(0) && in(1) : in(0) * in(1);
       })
       .Case([&](arith::DivSIOp) { return truncDiv(in(0), in(1)); })
-      .Case([&](arith::RemSIOp) {
-        return in(0) - truncDiv(in(0), in(1)) * in(1);
-      })
+      .Case([&](arith::RemSIOp) { return truncRem(in(0), in(1)); })
       .Case([&](arith::FloorDivSIOp) { return floorDiv(in(0), in(1)); })
       .Case([&](arith::CeilDivSIOp) { return -floorDiv(-in(0), in(1)); })
       .Case([&](arith::DivUIOp) {
