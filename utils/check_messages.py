@@ -27,7 +27,7 @@ CALLS = re.compile(
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 LITERALS = re.compile(r"%s(?:\s*%s)*" % (LITERAL, LITERAL))
 OPENING = re.compile(r'^"(expected|cannot|unknown) ')
-# Where values go: fmt's and formatv's braces, printf's and lit's placeholders.
+# Where values go: braces of fmt and formatv, conversions of printf and lit.
 PLACEHOLDERS = re.compile(r"\{[^{}]*\}|%[-+ #0-9.*]*(?:ll|l|z|h)?[a-zA-Z]|, got\b")
 COMMENT = re.compile(r"//[^\n]*")
 SHORTEST = 6  # A fragment like " and " says nothing.

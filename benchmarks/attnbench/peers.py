@@ -165,15 +165,13 @@ def onnxruntime_ways(line, arrays, threads):
         for n in "qkv"
     }
     names, attributes = ["q", "k", "v"], {"num_heads": line.heads}
-    if attributes.get("is_causal") or (line.causal and "mask" not in extra):
+    if line.causal and not extra:
         attributes["unidirectional"] = 1
     elif extra:
         bias = extra["mask"]
         if bias.dtype == bool:
             bias = np.where(bias, np.float32(0), np.float32(-np.inf))
-        inputs["bias"] = np.ascontiguousarray(
-            np.broadcast_to(bias, (bias.shape[0], bias.shape[1], *bias.shape[2:]))
-        )
+        inputs["bias"] = np.ascontiguousarray(bias)
         names += ["", "", "", "bias"]
     node = helper.make_node(
         "MultiHeadAttention", names, ["o"], domain="com.microsoft", **attributes

@@ -65,21 +65,13 @@ std::vector<AttentionUse> attn::findAttentions(ModuleOp module) {
       uses.push_back({kernel, op, 0, {}, {}});
       readCall(kernel, CallOp(), SizeReader(), uses.back());
     });
-  for (auto entry : module.getOps<func::FuncOp>()) {
-    if (!entry.isPublic() || entry.isExternal())
-      continue;
-    SizeReader reader = SizeReader::ofEntry(entry);
-    for (Operation &op : entry.front()) {
-      reader.visit(op);
-      auto call = dyn_cast<CallOp>(op);
-      auto known = call ? numbers.find(call.getCallee()) : numbers.end();
-      if (known == numbers.end())
-        continue;
-      AttentionUse &use = uses[known->second];
-      if (use.calls++ == 0)
-        readCall(use.kernel, call, reader, use);
-    }
-    break;
-  }
+  forEachCall(module, [&](CallOp call, const SizeReader &reader) {
+    auto known = numbers.find(call.getCallee());
+    if (known == numbers.end())
+      return;
+    AttentionUse &use = uses[known->second];
+    if (use.calls++ == 0)
+      readCall(use.kernel, call, reader, use);
+  });
   return uses;
 }

@@ -160,23 +160,13 @@ ModelCost attn::estimateCost(ModuleOp module) {
     return estimateCost(variant);
   ModelCost result;
   llvm::StringMap<size_t> numbers;
-  for (auto entry : module.getOps<func::FuncOp>()) {
-    if (!entry.isPublic() || entry.isExternal())
-      continue;
-    SizeReader reader = SizeReader::ofEntry(entry);
-    for (Operation &op : entry.front()) {
-      reader.visit(op);
-      auto call = dyn_cast<CallOp>(op);
-      if (!call)
-        continue;
-      auto kernel = module.lookupSymbol<KernelOp>(call.getCallee());
-      auto [place, isNew] =
-          numbers.try_emplace(call.getCallee(), result.kernels.size());
-      if (isNew)
-        result.kernels.push_back({call.getCallee().str(), Cost()});
-      result.kernels[place->second].cost += countCall(call, kernel, reader);
-    }
-    break;
-  }
+  forEachCall(module, [&](CallOp call, const SizeReader &reader) {
+    auto kernel = module.lookupSymbol<KernelOp>(call.getCallee());
+    auto [place, isNew] =
+        numbers.try_emplace(call.getCallee(), result.kernels.size());
+    if (isNew)
+      result.kernels.push_back({call.getCallee().str(), Cost()});
+    result.kernels[place->second].cost += countCall(call, kernel, reader);
+  });
   return result;
 }

@@ -188,3 +188,19 @@ SizeReader SizeReader::ofEntry(func::FuncOp entry) {
   }
   return reader;
 }
+
+void attn::forEachCall(
+    ModuleOp module,
+    llvm::function_ref<void(CallOp call, const SizeReader &reader)> visit) {
+  for (auto entry : module.getOps<func::FuncOp>()) {
+    if (!entry.isPublic() || entry.isExternal())
+      continue;
+    SizeReader reader = SizeReader::ofEntry(entry);
+    for (Operation &op : entry.front()) {
+      reader.visit(op);
+      if (auto call = dyn_cast<CallOp>(op))
+        visit(call, reader);
+    }
+    return;
+  }
+}

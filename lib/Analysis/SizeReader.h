@@ -6,6 +6,7 @@
 #define ATTN_LIB_ANALYSIS_SIZEREADER_H
 
 #include "attn/Analysis/SizePolynomial.h"
+#include "attn/Dialect/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"
@@ -55,6 +56,12 @@ private:
   llvm::DenseMap<mlir::Value, Shape> shapes;
   llvm::DenseMap<mlir::Value, Size> indices;
 };
+
+/// Visits the public function of a model, and says of each call of a kernel
+/// which sizes are known there.
+void forEachCall(
+    mlir::ModuleOp module,
+    llvm::function_ref<void(CallOp call, const SizeReader &reader)> visit);
 
 } // namespace attn
 

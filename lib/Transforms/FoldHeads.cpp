@@ -120,19 +120,15 @@ private:
         .getResult()[0];
   }
 
-  /// Where R is after the head dimension was split, and where it should be: in
-  /// front of the sequence.
-  unsigned splitPlace() const { return heads + 1; }
-  unsigned rowPlace() const { return sequence; }
-
   Value fold(Value tensor) {
     Value parts = split(tensor, heads, groups, share);
-    return join(move(parts, splitPlace(), rowPlace()), rowPlace());
+    // R, behind G, goes in front of the sequence.
+    return join(move(parts, heads + 1, sequence), sequence);
   }
 
   Value unfold(Value tensor) {
     Value parts = split(tensor, sequence, share, queries);
-    return join(move(parts, rowPlace(), splitPlace()), heads);
+    return join(move(parts, sequence, heads + 1), heads);
   }
 
   /// A region now gets the group as its head and the row as its query.
@@ -148,7 +144,7 @@ private:
       return arith::ConstantIndexOp::create(inner, loc, value);
     };
     Value member = row, query;
-    SmallPtrSet<Operation *, 4> own;
+    llvm::SmallPtrSet<Operation *, 4> own;
     if (queries == 1) {
       query = index(0);
     } else {
@@ -162,10 +158,17 @@ private:
     Value head = arith::AddIOp::create(inner, loc, first, member);
     own.insert(first.getDefiningOp());
     own.insert(head.getDefiningOp());
-    group.replaceUsesWithIf(
-        head, [&](OpOperand &use) { return !own.contains(use.getOwner()); });
-    row.replaceUsesWithIf(
-        query, [&](OpOperand &use) { return !own.contains(use.getOwner()); });
+    group.replaceAllUsesExcept(head, own);
+    row.replaceAllUsesExcept(query, own);
+  }
+
+  /// All uses that a value has before `make` makes something of it.
+  static void replaceAll(Value value, llvm::function_ref<Value()> make) {
+    SmallVector<OpOperand *> uses =
+        llvm::to_vector(llvm::make_pointer_range(value.getUses()));
+    Value made = make();
+    for (OpOperand *use : uses)
+      use->set(made);
   }
 
   void replaceResult() {
@@ -175,12 +178,7 @@ private:
     shape[sequence] = share * queries;
     result.setType(result.getType().clone(shape));
     builder.setInsertionPointAfter(op);
-    SmallVector<OpOperand *> uses;
-    for (OpOperand &use : result.getUses())
-      uses.push_back(&use);
-    Value unfolded = unfold(result);
-    for (OpOperand *use : uses)
-      use->set(unfolded);
+    replaceAll(result, [&] { return unfold(result); });
   }
 
   /// (B, G, R * N) to (B, H, N).
@@ -191,12 +189,7 @@ private:
     shape[2] = share * queries;
     lse.setType(lse.getType().clone(shape));
     builder.setInsertionPointAfter(op);
-    SmallVector<OpOperand *> uses;
-    for (OpOperand &use : lse.getUses())
-      uses.push_back(&use);
-    Value unfolded = join(split(lse, 2, share, queries), 1);
-    for (OpOperand *use : uses)
-      use->set(unfolded);
+    replaceAll(lse, [&] { return join(split(lse, 2, share, queries), 1); });
   }
 
   AttentionOp op;

@@ -164,6 +164,30 @@ struct LowerScores final : OpConversionPattern<TileScoresOp> {
   }
 };
 
+/// A tile with each score replaced by what `formula` makes of it, of its
+/// position and of the captures.
+template <typename OpTy, typename Adaptor>
+static void replaceScores(
+    OpTy op, Adaptor adaptor, ConversionPatternRewriter &rewriter,
+    llvm::function_ref<Value(ScalarBuilder &scalars, Value score,
+                             ArrayRef<Value> position, ValueRange captures,
+                             const TileValue &scores)>
+        formula) {
+  LinalgBuilder build(rewriter, op.getLoc());
+  TileValue scores(adaptor.getScores());
+  SmallVector<Value> first = single(adaptor.getPosition());
+  SmallVector<Value> captures = single(adaptor.getCaptures());
+  TileValue result = scores;
+  result.tensor =
+      build.map(scores.tensor, scores.sizes(rewriter), scores.element(),
+                [&](ScalarBuilder &scalars, ValueRange in) {
+                  SmallVector<Value> position =
+                      positionsAt(scalars, first, 0, 1);
+                  return formula(scalars, in[0], position, captures, scores);
+                });
+  rewriter.replaceOpWithMultiple(op, {result.values()});
+}
+
 /// The formula, inside the edges only.
 struct LowerScore final : OpConversionPattern<TileScoreOp> {
   using Base::Base;
@@ -171,21 +195,16 @@ struct LowerScore final : OpConversionPattern<TileScoreOp> {
   LogicalResult
   matchAndRewrite(TileScoreOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    LinalgBuilder build(rewriter, op.getLoc());
-    TileValue scores(adaptor.getScores());
-    SmallVector<Value> first = single(adaptor.getPosition());
-    SmallVector<Value> captures = single(adaptor.getCaptures());
-    TileValue result = scores;
-    result.tensor = build.map(
-        scores.tensor, scores.sizes(rewriter), scores.element(),
-        [&](ScalarBuilder &scalars, ValueRange in) {
-          SmallVector<Value> arguments{in[0]};
-          llvm::append_range(arguments, positionsAt(scalars, first, 0, 1));
+    replaceScores(
+        op, adaptor, rewriter,
+        [&](ScalarBuilder &scalars, Value score, ArrayRef<Value> position,
+            ValueRange captures, const TileValue &scores) {
+          SmallVector<Value> arguments{score};
+          llvm::append_range(arguments, position);
           Value value =
               scalars.inlineFormula(op.getBody(), arguments, captures);
-          return scalars.select(isInside(scalars, scores, 0, 1), value, in[0]);
+          return scalars.select(isInside(scalars, scores, 0, 1), value, score);
         });
-    rewriter.replaceOpWithMultiple(op, {result.values()});
     return success();
   }
 };
@@ -197,20 +216,15 @@ struct LowerMask final : OpConversionPattern<TileMaskOp> {
   LogicalResult
   matchAndRewrite(TileMaskOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    LinalgBuilder build(rewriter, op.getLoc());
-    TileValue scores(adaptor.getScores());
-    SmallVector<Value> first = single(adaptor.getPosition());
-    SmallVector<Value> captures = single(adaptor.getCaptures());
-    TileValue result = scores;
-    result.tensor = build.map(
-        scores.tensor, scores.sizes(rewriter), scores.element(),
-        [&](ScalarBuilder &scalars, ValueRange in) {
-          Value visible = scalars.inlineFormula(
-              op.getBody(), positionsAt(scalars, first, 0, 1), captures);
-          return scalars.select(visible, in[0],
+    replaceScores(
+        op, adaptor, rewriter,
+        [&](ScalarBuilder &scalars, Value score, ArrayRef<Value> position,
+            ValueRange captures, const TileValue &scores) {
+          Value visible =
+              scalars.inlineFormula(op.getBody(), position, captures);
+          return scalars.select(visible, score,
                                 scalars.minusInfinity(scores.element()));
         });
-    rewriter.replaceOpWithMultiple(op, {result.values()});
     return success();
   }
 };

@@ -283,15 +283,19 @@ LogicalResult TileMaskOp::verify() {
                         /*isOptional=*/false);
 }
 
-LogicalResult TileMaskOp::verifyRegions() {
-  Type index = IndexType::get(getContext());
-  // tile_mask_c2
-  if (getBody().empty())
-    return emitOpError() << "expected one block in region body, got 0";
-  return verifyFormula(*this, getBody(), "body",
+/// The body of an operation that is a predicate of positions.
+template <typename OpTy> static LogicalResult verifyPredicate(OpTy op) {
+  Type index = IndexType::get(op.getContext());
+  if (op.getBody().empty())
+    return op.emitOpError() << "expected one block in region body, got 0";
+  return verifyFormula(op, op.getBody(), "body",
                        {{"b", index}, {"h", index}, {"i", index}, {"j", index}},
-                       getCaptures().getTypes(),
-                       IntegerType::get(getContext(), 1));
+                       op.getCaptures().getTypes(),
+                       IntegerType::get(op.getContext(), 1));
+}
+
+LogicalResult TileMaskOp::verifyRegions() {
+  return verifyPredicate(*this); // tile_mask_c2
 }
 
 LogicalResult TileAnyOp::verify() {
@@ -309,14 +313,7 @@ LogicalResult TileAnyOp::verify() {
 }
 
 LogicalResult TileAnyOp::verifyRegions() {
-  Type index = IndexType::get(getContext());
-  // tile_any_c2
-  if (getBody().empty())
-    return emitOpError() << "expected one block in region body, got 0";
-  return verifyFormula(*this, getBody(), "body",
-                       {{"b", index}, {"h", index}, {"i", index}, {"j", index}},
-                       getCaptures().getTypes(),
-                       IntegerType::get(getContext(), 1));
+  return verifyPredicate(*this); // tile_any_c2
 }
 
 LogicalResult TileMaxOp::verify() {
