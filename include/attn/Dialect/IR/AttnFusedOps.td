@@ -53,7 +53,8 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [AttrSizedOperandSegments, Isol
     | `value`   | v: T, b, h, i, j, d            | T      | v            |
 
     Numerics: products, maxima and sums in T. A hidden pair is as if its key were not there: a
-    NaN or infinity in its score, key or value changes nothing. A score of -inf hides too. A
+    NaN or infinity in its score, key or value changes nothing. A score that is -inf without `mask`
+    weighs 0, but a NaN or infinity in its value shows: hide pairs by `mask` where values may hold any. A
     row that sees nothing is zero and its `lse` is -inf, or its sink; no other row divides by zero.
 
     **Constraints**
