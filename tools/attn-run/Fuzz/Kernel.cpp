@@ -24,8 +24,8 @@ namespace attn::run::fuzz {
 
 /// Element types of kernels, as often as they come: to fuzz another one is to
 /// add it here.
-static const std::string elements[] = {"f32", "f32", "f32", "f32",
-                                       "f32", "f32", "f32", "f64"};
+static const std::string elements[] = {"f32", "f32", "f32", "f32", "f32",
+                                       "f32", "f64", "f16", "bf16"};
 static const std::string layouts[] = {"bshd", "bhsd", "sbhd"};
 /// Query heads and key heads.
 static const std::pair<int64_t, int64_t> headChoices[] = {

@@ -75,7 +75,7 @@ struct FlashStage {
   Halide::Func laneMax, finite; ///< Whether V is free of NaN and infinity.
   Halide::RVar depth;           ///< d of the scores.
   Halide::RVar maxGroup, sumGroup, mixKey, slowMixKey, finiteKey, finiteChunk,
-      finiteLane;
+      finiteLane, wideValueKey;
   Halide::RVar column, block, tile; ///< The update of X: ri, rb, rt.
   bool hasFiniteTest() const { return finite.defined(); }
 };

@@ -248,12 +248,20 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
     buildFinite(stage, inside);
   if (isHalfFloat(
           getElementTypeOrSelf(stage.loop.value.getTensor().getType()))) {
-    FailureOr<Expr> value = loadTile(stage.loop.value, inside, out.kk, channel,
-                                     /*clampRow=*/false);
+    // An update, whose domain says which keys there are: what Halide finds out
+    // about what a product reads is the whole tile at times, past the last key.
+    RDom wideKeys(0, keys, "wideValueKey" + suffix);
+    if (!stage.full)
+      wideKeys.where(wideKeys <= *validKeys(stage, inside) - 1);
+    FailureOr<Expr> value = loadTile(stage.loop.value, inside, wideKeys,
+                                     channel, /*clampRow=*/false);
     if (failed(value))
       return failure();
     stage.wideValues = Func("wideValues" + suffix);
-    stage.wideValues(vars({out.di, out.kk, out.dg, out.t})) = *value;
+    stage.wideValues(vars({out.di, out.kk, out.dg, out.t})) =
+        Halide::undef<float>();
+    stage.wideValues(at({out.di, wideKeys, out.dg, out.t})) = *value;
+    stage.wideValueKey = wideKeys.x;
   }
   for (bool slow : {false, true}) {
     if (slow && !stage.hasFiniteTest())

@@ -357,13 +357,16 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
     vectorizeRows(mix);
     vectorizeRowsOf(mix.update());
   };
-  if (stage.wideValues.defined())
+  if (stage.wideValues.defined()) {
     stage.wideValues.compute_at(block)
         .store_in(MemoryType::Stack)
         .bound(a.di, 0, columns)
         .bound_storage(a.kk, static_cast<int>(stage.keys))
-        .bound_storage(a.dg, 1)
+        .bound_storage(a.dg, 1);
+    stage.wideValues.update()
+        .reorder(a.di, stage.wideValueKey, a.dg)
         .vectorize(a.di, lanesOf(columns));
+  }
   place(stage.mix);
   RVar outer("mixOuter"), inner("mixInner");
   stage.mix.update()
