@@ -85,12 +85,13 @@ ValueSet chooseSet(const Kernel &kernel, uint64_t index) {
 //===----------------------------------------------------------------------===//
 
 /// The factor of normal numbers, by what they are for.
-static double magnitude(Role role, Numbers numbers) {
+static double magnitude(Role role, Numbers numbers, const Kernel &kernel) {
   switch (numbers) {
   case Numbers::Large:
-    return role == Role::Query || role == Role::Key ? 100
-           : role == Role::Value                    ? 1e4
-                                                    : 1;
+    // Scores that are stored must be numbers of the type: in f16 below 65504.
+    if (role == Role::Query || role == Role::Key)
+      return kernel.element == "f16" ? 20 : 100;
+    return role == Role::Value ? 1e4 : 1;
   case Numbers::Tiny:
     return role == Role::Query || role == Role::Key || role == Role::Value
                ? 1e-30
@@ -104,7 +105,8 @@ static double magnitude(Role role, Numbers numbers) {
   }
 }
 
-static double randomElement(Role role, const ValueSet &set, Random &random) {
+static double randomElement(Role role, const Kernel &kernel,
+                            const ValueSet &set, Random &random) {
   int64_t n = set.queries, m = set.keys;
   switch (role) {
   case Role::Query:
@@ -115,7 +117,7 @@ static double randomElement(Role role, const ValueSet &set, Random &random) {
   case Role::Value:
   case Role::Number:
   case Role::Sink:
-    return random.normal() * magnitude(role, set.numbers);
+    return random.normal() * magnitude(role, set.numbers, kernel);
   case Role::Bias:
     if (set.numbers == Numbers::Peaked && random.oneIn(4))
       return -std::numeric_limits<double>::infinity();
@@ -206,7 +208,7 @@ static NpyArray makeArray(const NamedInput &input, const Kernel &kernel,
   array.data.resize(bytes);
   Role role = input.input.role;
   forEachIndex(array.shape, [&](uint64_t i, ArrayRef<int64_t> at) {
-    double value = randomElement(role, set, random);
+    double value = randomElement(role, kernel, set, random);
     if (role == Role::Cosine || role == Role::Sine) {
       double angle =
           static_cast<double>(at[0]) * std::exp2(-static_cast<double>(at[1]));
