@@ -55,9 +55,47 @@ static RegisterTile chooseScoreTile(const TargetInfo &target) {
   return best;
 }
 
+/// A tile of a few queries, whose lanes are channels and keys. Both products
+/// keep as many sums as hide the latency of an addition; each vector of keys or
+/// values is loaded once for all queries.
+static AttentionTiles chooseDecodeTiles(const TargetInfo &target,
+                                        int64_t valueSize, int64_t queries) {
+  int64_t sums = target.fmaPorts * target.fmaLatency;
+  int64_t share = llvm::bit_floor<uint64_t>(
+      std::max<int64_t>(sums / queries, 1)); // Vectors a query.
+  AttentionTiles tiles;
+  tiles.isDecode = true;
+  tiles.queries = queries;
+  // Reading is what takes time. The values of a tile wait in the second-level
+  // cache while its scores are computed, and take at most half of it; longer
+  // tiles than 256 keys measured nothing.
+  tiles.keys = 256;
+  while (tiles.keys > 64 && tiles.keys * valueSize * 4 > target.l2Bytes / 2)
+    tiles.keys /= 2;
+  // One key after the other: memory is read in order.
+  tiles.keyUnroll = 1;
+  int64_t lanes = target.f32Lanes();
+  while (valueSize % lanes != 0)
+    lanes /= 2;
+  tiles.valueUnroll = lanes * share;
+  while (valueSize % tiles.valueUnroll != 0)
+    tiles.valueUnroll /= 2;
+  return tiles;
+}
+
+/// Whether a tile of that many queries is better off with channels and keys in
+/// its lanes: vectors of queries would be half empty, and each key element
+/// would be broadcast for one or two of them. Vectors of values must be at
+/// least four channels long.
+static bool isDecodeTile(int64_t headSize, int64_t valueSize, int64_t queries) {
+  return queries >= 1 && queries <= 8 && headSize >= 4 && valueSize % 4 == 0;
+}
+
 AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
                                           int64_t headSize, int64_t valueSize,
                                           int64_t queries) {
+  if (isDecodeTile(headSize, valueSize, queries))
+    return chooseDecodeTiles(target, valueSize, queries);
   RegisterTile scores = chooseScoreTile(target);
   int64_t lanes = target.f32Lanes();
 

@@ -52,7 +52,7 @@ struct Scheduler {
 
 private:
   LogicalResult schedule(KernelOp kernel);
-  FlashScheduleAttr scheduleFlash(KernelOp kernel, const TargetInfo &target);
+  Attribute scheduleFlash(KernelOp kernel, const TargetInfo &target);
   FailureOr<LinearScheduleAttr>
   scheduleLinear(KernelOp kernel, FusedLinearOp op, const TargetInfo &target);
 
@@ -126,18 +126,23 @@ LogicalResult Scheduler::schedule(KernelOp kernel) {
   return success();
 }
 
-FlashScheduleAttr Scheduler::scheduleFlash(KernelOp kernel,
-                                           const TargetInfo &target) {
+Attribute Scheduler::scheduleFlash(KernelOp kernel, const TargetInfo &target) {
   auto finish = findIn<TileFinishOp>(kernel);
   auto scores = findIn<TileScoresOp>(kernel);
-  int64_t valueSize = finish.getAccumulator().getType().getShape()[1];
-  AttentionTiles tiles =
-      chooseAttentionTiles(target, valueSize, valueSize, /*queries=*/-1);
+  ArrayRef<int64_t> accumulator = finish.getAccumulator().getType().getShape();
+  int64_t valueSize = accumulator[1];
+  int64_t headSize =
+      scores ? scores.getQuery().getType().getShape()[1] : valueSize;
   // The tiles in the IR decide; unrolling follows them.
+  AttentionTiles tiles =
+      chooseAttentionTiles(target, headSize, valueSize, accumulator[0]);
   if (scores)
     while (tiles.keyUnroll > 1 &&
            scores.getResult().getType().getShape()[1] % tiles.keyUnroll != 0)
       tiles.keyUnroll /= 2;
+  if (tiles.isDecode)
+    return DecodeScheduleAttr::get(kernel.getContext(), target.f32Lanes(),
+                                   tiles.keyUnroll, tiles.valueUnroll);
   return FlashScheduleAttr::get(kernel.getContext(), target.f32Lanes(),
                                 tiles.keyUnroll, tiles.valueUnroll);
 }

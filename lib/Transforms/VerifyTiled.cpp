@@ -87,7 +87,7 @@ private:
                          : tiled ? "#attn.flash_schedule"
                                  : "#attn.rowwise_schedule";
     bool fits = linear  ? isa<LinearScheduleAttr>(schedule)
-                : tiled ? isa<FlashScheduleAttr>(schedule)
+                : tiled ? isa<FlashScheduleAttr, DecodeScheduleAttr>(schedule)
                         : isa<RowwiseScheduleAttr>(schedule);
     if (!fits)
       return reject(kernel.emitOpError()
@@ -96,8 +96,12 @@ private:
                     << schedule);
     if (linear)
       verifyLinear(linear, cast<LinearScheduleAttr>(schedule));
-    if (tiled)
-      verifyFlash(kernel, cast<FlashScheduleAttr>(schedule));
+    if (auto flash = dyn_cast<FlashScheduleAttr>(schedule)) {
+      verifyLanes(kernel, flash.getVector());
+      verifyKeys(kernel, flash.getKeyUnroll());
+    } else if (auto decode = dyn_cast<DecodeScheduleAttr>(schedule)) {
+      verifyKeys(kernel, decode.getKeyUnroll());
+    }
   }
 
   /// Verifies that panels are what the register tile reads, that vectors fill
@@ -122,21 +126,26 @@ private:
              << ", got " << schedule.getMb());
   }
 
-  /// Verifies that vectors and register tiles divide the score tiles.
-  void verifyFlash(KernelOp kernel, FlashScheduleAttr schedule) {
+  /// Verifies that vectors divide the queries of a tile.
+  void verifyLanes(KernelOp kernel, int64_t vector) {
     kernel.walk([&](TileScoresOp op) {
-      ArrayRef<int64_t> shape = op.getResult().getType().getShape();
-      if (shape[0] % schedule.getVector() != 0)
-        reject(op.emitOpError() << "expected a number of queries that is a "
-                                   "multiple of vector = "
-                                << schedule.getVector()
-                                << " (because queries are the lanes), got "
-                                << op.getResult().getType());
-      if (shape[1] % schedule.getKeyUnroll() != 0)
+      if (op.getResult().getType().getShape()[0] % vector != 0)
+        reject(op.emitOpError()
+               << "expected a number of queries that is a "
+                  "multiple of vector = "
+               << vector << " (because queries are the lanes), got "
+               << op.getResult().getType());
+    });
+  }
+
+  /// Verifies that register tiles divide the keys of a tile.
+  void verifyKeys(KernelOp kernel, int64_t keyUnroll) {
+    kernel.walk([&](TileScoresOp op) {
+      if (op.getResult().getType().getShape()[1] % keyUnroll != 0)
         reject(
             op.emitOpError()
             << "expected a number of keys that is a multiple of key_unroll = "
-            << schedule.getKeyUnroll() << ", got " << op.getResult().getType());
+            << keyUnroll << ", got " << op.getResult().getType());
     });
   }
 

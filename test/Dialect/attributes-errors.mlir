@@ -87,6 +87,11 @@ func.func private @flash_schedule_c1() attributes {a = #attn.flash_schedule<vect
 
 // -----
 
+// expected-error @+1 {{expected value_unroll >= 1, got -8}}
+func.func private @decode_schedule_c1() attributes {a = #attn.decode_schedule<vector = 8, key_unroll = 2, value_unroll = -8>}
+
+// -----
+
 // expected-error @+1 {{expected nr >= 1, got -24}}
 func.func private @linear_schedule_c1() attributes {a = #attn.linear_schedule<vector = 8, mr = 4, nr = -24, kc = 0, mb = 64>}
 

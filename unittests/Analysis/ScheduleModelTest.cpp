@@ -55,9 +55,37 @@ TEST(ScheduleModel, AttentionTilesAreThoseThatWereMeasured) {
 
 TEST(ScheduleModel, ShortSequencesGetSmallQueryTiles) {
   const TargetInfo &v3 = *lookupTarget("x86-64-v3");
-  EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 1).queries, 8);
+  // Vectors of at least four value channels are what the form for few queries
+  // needs.
+  EXPECT_EQ(chooseAttentionTiles(v3, 64, 63, 1).queries, 8);
+  EXPECT_FALSE(chooseAttentionTiles(v3, 64, 63, 1).isDecode);
   EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 9).queries, 16);
+  EXPECT_FALSE(chooseAttentionTiles(v3, 64, 64, 9).isDecode);
   EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 1000).queries, 24);
+}
+
+TEST(ScheduleModel, TilesOfFewQueriesFitRegistersAndCaches) {
+  for (const TargetInfo &target : allTargets())
+    for (int64_t channels : {4, 12, 20, 64, 100, 128, 256, 576})
+      for (int64_t queries = 1; queries <= 8; ++queries) {
+        AttentionTiles tiles =
+            chooseAttentionTiles(target, channels, channels, queries);
+        ASSERT_TRUE(tiles.isDecode);
+        EXPECT_EQ(tiles.queries, queries);
+        EXPECT_GE(tiles.valueUnroll, 4);
+        EXPECT_EQ(channels % tiles.valueUnroll, 0);
+        // Sums, a vector of values and a weight.
+        int64_t lanes = target.f32Lanes();
+        while (tiles.valueUnroll % lanes != 0)
+          lanes /= 2;
+        RegisterTile output{tiles.valueUnroll / lanes, queries};
+        EXPECT_LE(output.sums() + 2, target.vectorRegisters)
+            << target.name.str() << " " << queries << " " << channels;
+        EXPECT_LE(tiles.keys * channels * 4,
+                  std::max<int64_t>(target.l2Bytes / 2, 64 * channels * 4));
+        EXPECT_LE(4 * queries * (channels + 3 * tiles.keys + 2 * channels),
+                  std::max<int64_t>(64 * 1024, target.l2Bytes / 2));
+      }
 }
 
 TEST(ScheduleModel, LinearBlocksFitRegistersAndCaches) {

@@ -36,6 +36,8 @@ struct AttentionTiles {
   int64_t queries, keys;
   /// Keys of a score register tile, value channels of an output register tile.
   int64_t keyUnroll, valueUnroll;
+  /// Whether channels and keys are the lanes of vectors, and not queries.
+  bool isDecode = false;
 };
 
 /// Chooses tiles for heads of `headSize` query and key channels and `valueSize`

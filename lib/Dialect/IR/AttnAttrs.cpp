@@ -195,6 +195,15 @@ FlashScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult
+DecodeScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                           int64_t vector, int64_t keyUnroll,
+                           int64_t valueUnroll) {
+  return verifyFactors(emitError, {{"vector", vector},
+                                   {"key_unroll", keyUnroll},
+                                   {"value_unroll", valueUnroll}});
+}
+
+LogicalResult
 LinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                            int64_t vector, int64_t mr, int64_t nr, int64_t kc,
                            int64_t mb) {

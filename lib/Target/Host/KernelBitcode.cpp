@@ -6,7 +6,9 @@
 #include "KernelBitcode.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -62,4 +64,13 @@ void attn::addTargetAttributes(llvm::Module &module, const TargetInfo &target) {
         !target.llvmFeatures.empty())
       function.addFnAttr("target-features", target.llvmFeatures);
   }
+}
+
+void attn::prefetchIntoSecondLevel(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+          call && call->getIntrinsicID() == llvm::Intrinsic::prefetch)
+        call->setArgOperand(
+            2, llvm::ConstantInt::get(call->getArgOperand(2)->getType(), 2));
 }

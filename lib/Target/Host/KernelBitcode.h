@@ -23,6 +23,10 @@ void dropHalideFlags(llvm::Module &module);
 /// run-time has set the text and frees the rest.
 void checkAllocations(llvm::Module &module);
 
+/// Halide asks for memory without a place in the caches. What kernels ask for
+/// is read several times: it belongs into the second level.
+void prefetchIntoSecondLevel(llvm::Module &module);
+
 /// Gives functions without target attributes those of the target.
 void addTargetAttributes(llvm::Module &module, const TargetInfo &target);
 

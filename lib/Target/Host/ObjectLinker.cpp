@@ -90,6 +90,7 @@ LogicalResult ObjectLinker::addKernels(Variant variant, StringRef folder) {
       return value.getName() == symbol;
     });
     addTargetAttributes(**module, *variant.target);
+    prefetchIntoSecondLevel(**module);
     checkAllocations(**module);
     if (failed(link(std::move(*module), llvm::Linker::Flags::None)))
       return failure();

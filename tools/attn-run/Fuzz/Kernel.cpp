@@ -30,6 +30,9 @@ static const std::string layouts[] = {"bshd", "bhsd", "sbhd"};
 /// Query heads and key heads.
 static const std::pair<int64_t, int64_t> headChoices[] = {
     {1, 1}, {2, 2}, {3, 3}, {4, 2}, {4, 1}, {6, 2}, {6, 6}, {5, 1}, {8, 4}};
+/// Queries of decoding and speculation: with a few the lanes of vectors are
+/// channels and keys, and the heads of a group share a tile.
+static const int64_t queryChoices[] = {1, 1, 1, 2, 3, 4, 5, 8, 9, 16};
 /// Sizes that vectors and tiles divide, and others.
 static const int64_t channelChoices[] = {
     1,  2,  3,  4,  5,  7,  8,  12, 16,  20,  24,  31,  32,  33,
@@ -75,6 +78,8 @@ Kernel randomKernel(uint64_t seed) {
   kernel.keepsWeights = random.oneIn(12);
   kernel.keepsScores = random.oneIn(16);
   kernel.element = random.pick(ArrayRef(elements));
+  if (random.oneIn(4))
+    kernel.queries = random.pick(ArrayRef(queryChoices));
   return kernel;
 }
 
@@ -104,6 +109,8 @@ std::string Kernel::describe() const {
   raw_string_ostream stream(text);
   stream << element << ' ' << layout << ", heads " << heads << '/' << keyHeads
          << ", channels " << channels << '/' << valueChannels << ':';
+  if (queries)
+    stream << " queries-" << queries;
   if (hasRotary)
     stream << " rotary";
   forEachPart(*this, [&](const Part &part) { stream << ' ' << part.feature; });
@@ -194,8 +201,10 @@ std::string Writer::typeOf(StringRef type, ArrayRef<Extent> shape) const {
   std::string text = "tensor<";
   for (Extent extent : shape)
     switch (extent.letter) {
-    case 'B':
     case 'N':
+      text += kernel.queries ? std::to_string(kernel.queries) + "x" : "?x";
+      break;
+    case 'B':
     case 'M':
       text += "?x";
       break;
@@ -219,7 +228,8 @@ std::string Writer::typeOf(const Input &input) const {
 std::string Writer::dimsOf(ArrayRef<Extent> shape) const {
   std::string text;
   for (Extent extent : shape) {
-    bool isOpen = StringRef("BNM").contains(extent.letter) && extent.letter;
+    bool isOpen = extent.letter == 'B' || extent.letter == 'M' ||
+                  (extent.letter == 'N' && !kernel.queries);
     text += text.empty() ? "" : ", ";
     text +=
         isOpen ? "\"" + std::string(1, toLower(extent.letter)) + "\"" : "\"\"";
@@ -307,8 +317,10 @@ std::string Writer::write() {
   if (forOracle)
     results.push_back({product.substr(1), scoreType});
 
-  std::string text = "attn.dim @b range(0, 8)\nattn.dim @n range(0, 512)\n"
-                     "attn.dim @m range(0, 512)\nfunc.func @main(";
+  std::string text = "attn.dim @b range(0, 8)\n";
+  if (!kernel.queries)
+    text += "attn.dim @n range(0, 512)\n";
+  text += "attn.dim @m range(0, 512)\nfunc.func @main(";
   for (auto [i, input] : enumerate(inputs))
     text += (i ? ",\n    %" : "%") + input.name + ": " + typeOf(input.input) +
             " {attn.name = \"" + input.name +

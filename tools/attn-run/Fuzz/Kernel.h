@@ -40,8 +40,8 @@ enum class Role {
   Sine,
 };
 
-/// A letter of B, N, M (known when the kernel runs), H, G, D, V (static), or
-/// `size`.
+/// A letter of B, N, M (known when the kernel runs; N is static where the kernel
+/// has a number of queries), H, G, D, V (static), or `size`.
 struct Extent {
   char letter = 0;
   int64_t size = 1;
@@ -68,6 +68,9 @@ struct Kernel {
   uint64_t seed = 0;
   std::string element = "f32", layout = "bshd";
   int64_t heads = 1, keyHeads = 1, channels = 8, valueChannels = 8;
+  /// Number of queries where the kernel is compiled for it, as in decoding, or
+  /// 0.
+  int64_t queries = 0;
   /// Lines in front of the scores: `rotary` or nothing.
   bool hasRotary = false;
   bool isInterleaved = false;

@@ -299,12 +299,15 @@ Expectation Limits::make(const NpyArray &exactArray, const NpyArray &plainArray,
     if (size > precision.smallest && std::isfinite(error))
       plainError = std::max(plainError, error / size);
   }
+  // What f64 kernels are compared with is rounded as they are.
+  double share = kernel.element == "f64" ? 2 : 1;
   for (const Element &element : elements)
     expected.limits.push_back(
         element.isUncertain
             ? -1
-            : 2 * std::max(plainError, element.fromScore) * element.scale +
-                  4 * precision.unit * element.scale + element.underflow);
+            : share *
+                  (2 * std::max(plainError, element.fromScore) * element.scale +
+                   4 * precision.unit * element.scale + element.underflow));
   return expected;
 }
 

@@ -62,6 +62,9 @@ static bool reduceBy(Kernel &kernel, StringRef word,
            kernel.heads % kernel.keyHeads == 0;
   else if (rest = word; rest.consume_front("channels="))
     return readPair(rest, kernel.channels, kernel.valueChannels);
+  else if (rest = word;
+           kernel.queries && rest.consume_front("n=") && isSize(word))
+    return !rest.getAsInteger(10, kernel.queries) && kernel.queries > 0;
   else
     return isSize(word) || word == "dense" || word == "normal";
   return true;

@@ -56,7 +56,7 @@ ValueSet chooseSet(const Kernel &kernel, uint64_t index) {
     int64_t size = random.pick(random.oneIn(3) ? all : all.take_front(24));
     return size == 0 && !random.oneIn(3) ? 1 : size;
   };
-  set.queries = length();
+  set.queries = kernel.queries ? kernel.queries : length();
   set.keys = random.oneIn(4) ? set.queries : length();
   // What the oracle takes is bounded; one set in fifteen may be large.
   int64_t budget = random.oneIn(15) ? 40'000'000 : 5'000'000;
@@ -67,7 +67,7 @@ ValueSet chooseSet(const Kernel &kernel, uint64_t index) {
   if (work() > budget)
     set.batch = 1;
   while (work() > budget)
-    (set.queries > set.keys ? set.queries : set.keys) -= 7;
+    (set.queries > set.keys && !kernel.queries ? set.queries : set.keys) -= 7;
   // Each kind comes at its own turn, plain numbers in between.
   static const Numbers turns[] = {
       Numbers::Normal,    Numbers::HiddenNan,  Numbers::Normal,

@@ -108,6 +108,28 @@ def Attn_FlashScheduleAttr : Attn_AttrDef<"FlashSchedule", "flash_schedule"> {
   let genVerifyDecl = 1;
 }
 
+def Attn_DecodeScheduleAttr : Attn_AttrDef<"DecodeSchedule", "decode_schedule"> {
+  let summary = "how tiled attention loops with a few queries are mapped to registers";
+  let description = [{
+    Where `#attn.flash_schedule` puts queries into the lanes of vectors, this one puts channels and keys there:
+    the few queries of a tile would leave lanes empty, and keys and values are read as they lie in memory.
+
+    | parameter      | meaning                                     |
+    |----------------|---------------------------------------------|
+    | `vector`       | f32 lanes                                   |
+    | `key_unroll`   | keys of a score register tile               |
+    | `value_unroll` | value channels of an output register tile   |
+
+    **Constraints**
+    - (C1) Each parameter is positive.
+
+    Example: `#attn.decode_schedule<vector = 8, key_unroll = 2, value_unroll = 16>`
+  }];
+  let parameters = (ins "int64_t":$vector, "int64_t":$key_unroll, "int64_t":$value_unroll);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Attn_LinearScheduleAttr : Attn_AttrDef<"LinearSchedule", "linear_schedule"> {
   let summary = "register tile and cache blocks of a linear layer";
   let description = [{

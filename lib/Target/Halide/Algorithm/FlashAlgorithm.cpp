@@ -18,13 +18,33 @@ using Halide::Expr;
 using Halide::Func;
 using Halide::Var;
 
+std::optional<FlashFactors> FlashFactors::of(Attribute schedule) {
+  auto read = [](auto attribute, bool isDecode) -> FlashFactors {
+    return {static_cast<int>(attribute.getVector()),
+            static_cast<int>(attribute.getKeyUnroll()),
+            static_cast<int>(attribute.getValueUnroll()), isDecode};
+  };
+  if (auto flash = dyn_cast_or_null<FlashScheduleAttr>(schedule))
+    return read(flash, false);
+  if (auto decode = dyn_cast_or_null<DecodeScheduleAttr>(schedule))
+    return read(decode, true);
+  return std::nullopt;
+}
+
+int attn::chainRows(int64_t rows) {
+  int count = chains;
+  while (rows % count != 0)
+    --count;
+  return count;
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// One element of a tile_load as f32.
-FailureOr<Expr> FlashBuilder::loadTile(TileLoadOp load, ExprEmitter &inside,
-                                       Expr row, Expr column, bool clampRow) {
+/// One element of a tile_load, as it is stored.
+FailureOr<Expr> FlashBuilder::loadStored(TileLoadOp load, ExprEmitter &inside,
+                                         Expr row, Expr column, bool clampRow) {
   const TensorSource *source = inside.getTensor(load.getTensor());
   if (!source)
     return load.emitOpError("not supported by the Halide target: the tensor is "
@@ -47,8 +67,17 @@ FailureOr<Expr> FlashBuilder::loadTile(TileLoadOp load, ExprEmitter &inside,
                                              source->sizes[rowDim] - 1)
                              : position;
   indices[columnDim] = indices[columnDim] + column;
+  return source->load(indices);
+}
+
+/// One element of a tile_load as f32.
+FailureOr<Expr> FlashBuilder::loadTile(TileLoadOp load, ExprEmitter &inside,
+                                       Expr row, Expr column, bool clampRow) {
+  FailureOr<Expr> stored = loadStored(load, inside, row, column, clampRow);
+  if (failed(stored))
+    return failure();
   return Halide::cast<float>(inside.halves.widen(
-      source->load(indices), getElementTypeOrSelf(load.getTensor().getType())));
+      *stored, getElementTypeOrSelf(load.getTensor().getType())));
 }
 
 /// b, h, i, j of a region, from the positions of row 0 and column 0.
@@ -134,7 +163,7 @@ void FlashBuilder::chooseExponent() {
 
 LogicalResult FlashBuilder::buildQuery() {
   FlashLoop &first = nest.loops.front();
-  Expr row = out.qg * static_cast<int>(out.lanes) + out.qv;
+  Expr row = out.qg * static_cast<int>(out.queryLanes) + out.qv;
   FailureOr<Expr> element =
       loadTile(nest.query, values, row, out.d, /*clampRow=*/true);
   if (failed(element))
@@ -276,8 +305,14 @@ FailureOr<FlashAlgorithm> FlashBuilder::run() {
   out.rows = nest.rows();
   out.headSize = nest.headSize();
   out.valueSize = nest.valueSize();
-  out.columns = schedule.getValueUnroll();
-  out.lanes = schedule.getVector();
+  out.columns = factors.valueUnroll;
+  out.lanes = factors.lanes;
+  out.isDecode = factors.isDecode;
+  out.queryLanes = out.isDecode ? 1 : out.lanes;
+  // Whole vectors of keys, as many as make up for chains that queries are not.
+  out.keyGroup = out.isDecode ? static_cast<int>(out.lanes) *
+                                    std::max(chains / chainRows(out.rows), 1)
+                              : chains;
   bindCounters();
   chooseExponent();
   if (failed(bindLoads()) || failed(checkFirstRow()) || failed(buildQuery()) ||
@@ -292,7 +327,7 @@ FailureOr<FlashAlgorithm> FlashBuilder::run() {
 }
 
 FailureOr<FlashAlgorithm> attn::buildFlashAlgorithm(FlashNest &nest,
-                                                    FlashScheduleAttr schedule,
+                                                    FlashFactors factors,
                                                     const ExprEmitter &values) {
-  return FlashBuilder{nest, schedule, values}.run();
+  return FlashBuilder{nest, factors, values}.run();
 }

@@ -38,10 +38,25 @@
 
 namespace attn {
 
-/// Keys that maximum, exponential and sum take at a time: 4 independent chains
-/// hide the latency of an addition, and those of one vector of queries fit 16
-/// registers.
-inline constexpr int keyGroup = 4;
+/// What a schedule attribute says.
+struct FlashFactors {
+  /// Keys of a score register tile, channels of an output register tile.
+  int lanes, keyUnroll, valueUnroll;
+  /// Whether channels and keys are in the lanes of vectors, and not queries:
+  /// the one difference between #attn.decode_schedule and #attn.flash_schedule.
+  bool isDecode;
+
+  /// Nothing if the attribute is another one.
+  static std::optional<FlashFactors> of(mlir::Attribute schedule);
+};
+
+/// Independent chains that maximum, exponential and sum keep: 4 hide the
+/// latency of an addition, and those of one vector fit 16 registers.
+inline constexpr int chains = 4;
+
+/// Queries whose exponentials are computed at a time where keys are the lanes:
+/// at most `chains`, and a divisor of the rows.
+int chainRows(int64_t rows);
 
 /// attn.tile_any: an or over one coordinate of the tile's pairs in each lane of
 /// the other one, then over the lanes.
@@ -62,7 +77,15 @@ struct FlashStage {
   /// Keys, and values of a block of channels, as f32: they are used once for
   /// each vector of queries. Undefined where f32 is what is stored.
   Halide::Func wideKeys, wideValues;
-  std::vector<TileTest> tests; ///< Whether a tile is visited.
+  /// With keys and channels in lanes, sums that are left in lanes, one vector a
+  /// query (and, of scores, a key); their sums by halves; and what channels
+  /// that fill no vector add.
+  Halide::Func laneScores, laneMaximum, laneSum, restScores;
+  std::vector<Halide::Func> halfScores;
+  Halide::RVar maxLane, sumLane;
+  int scoreLanes = 0;                    ///< Lanes of `laneScores`.
+  std::optional<Halide::RVar> scoreRest; ///< Channels that fill no vector.
+  std::vector<TileTest> tests;           ///< Whether a tile is visited.
   Halide::Func scores;  ///< S(q, kk, t, counters...), a reduction over d.
   Halide::Func visible; ///< S after score regions and masks.
   Halide::Func tileMax; ///< Maximum of the tile.
@@ -82,8 +105,11 @@ struct FlashStage {
 
 struct FlashAlgorithm {
   int64_t rows = 0, headSize = 0, valueSize = 0;
-  int64_t columns = 0; ///< MD: columns of a block of X.
-  int64_t lanes = 0;   ///< Vector lanes.
+  int64_t columns = 0;    ///< MD: columns of a block of X.
+  int64_t lanes = 0;      ///< Vector lanes.
+  bool isDecode = false;  ///< See FlashFactors.
+  int64_t queryLanes = 0; ///< Rows that lie side by side in `query`.
+  int keyGroup = 0; ///< Keys that maximum, exponential and sum take at a time.
   int64_t blocks() const { return (valueSize + columns - 1) / columns; }
 
   Halide::Var q{"q"}, kk{"kk"}, t{"t"}, d{"d"}, di{"di"}, dg{"dg"}, qv{"qv"},
@@ -104,13 +130,17 @@ struct FlashAlgorithm {
 
 /// Builds the functions. The order of things to call is: this, then a schedule.
 mlir::FailureOr<FlashAlgorithm> buildFlashAlgorithm(FlashNest &nest,
-                                                    FlashScheduleAttr schedule,
+                                                    FlashFactors factors,
                                                     const ExprEmitter &values);
 
-/// Schedule/FlashCpu.cpp.
+/// Schedule/FlashCpu.cpp and Schedule/DecodeCpu.cpp.
 mlir::LogicalResult scheduleFlashCpu(FlashAlgorithm &algorithm,
-                                     FlashScheduleAttr schedule,
+                                     FlashFactors factors,
                                      const TargetInfo &target, KernelOp kernel);
+mlir::LogicalResult scheduleDecodeCpu(FlashAlgorithm &algorithm,
+                                      FlashFactors factors,
+                                      const TargetInfo &target,
+                                      KernelOp kernel);
 
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHALGORITHM_H

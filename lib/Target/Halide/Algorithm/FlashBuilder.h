@@ -25,7 +25,7 @@ struct FlashBuilder {
   static constexpr float lowest = std::numeric_limits<float>::lowest();
 
   FlashNest &nest;
-  FlashScheduleAttr schedule;
+  FlashFactors factors;
   ExprEmitter values;
   FlashAlgorithm out = {};
   /// See FlashAlgorithm.h.
@@ -50,9 +50,14 @@ private:
   Halide::Expr zeroAfterTests(FlashStage &stage);
   mlir::LogicalResult addGuards(FlashStage &stage, Halide::RDom &domain,
                                 const ExprEmitter &around);
+  mlir::FailureOr<Halide::Expr>
+  scoreTerm(FlashStage &stage, ExprEmitter &inside, Halide::Expr depth);
   mlir::LogicalResult buildScores(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildLaneScores(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildVisible(FlashStage &stage, ExprEmitter &inside);
   void buildWeights(FlashStage &stage, ExprEmitter &inside);
+  Halide::Func reduceKeys(FlashStage &stage, ExprEmitter &inside,
+                          bool isMaximum);
   mlir::LogicalResult buildMix(FlashStage &stage, ExprEmitter &inside);
   void buildFinite(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildUpdate(FlashStage &stage, ExprEmitter &around,
@@ -60,6 +65,9 @@ private:
   mlir::LogicalResult buildStart();
   mlir::LogicalResult buildResults();
 
+  mlir::FailureOr<Halide::Expr> loadStored(TileLoadOp load, ExprEmitter &inside,
+                                           Halide::Expr row,
+                                           Halide::Expr column, bool clampRow);
   mlir::FailureOr<Halide::Expr> loadTile(TileLoadOp load, ExprEmitter &inside,
                                          Halide::Expr row, Halide::Expr column,
                                          bool clampRow);

@@ -7,6 +7,7 @@
 // schedule them.
 //
 //===----------------------------------------------------------------------===//
+#include "../ReadAhead.h"
 #include "../TileGuards.h"
 #include "FlashAlgorithm.h"
 
@@ -35,10 +36,12 @@ static LogicalResult describeSizes(Halide::OutputImageParam output,
 
 FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
                                         const TargetInfo &target) {
-  auto schedule = dyn_cast_or_null<FlashScheduleAttr>(kernel.getScheduleAttr());
-  if (!schedule)
-    return kernel.emitOpError("expected #attn.flash_schedule as its schedule "
-                              "(because it holds tiled attention loops)");
+  std::optional<FlashFactors> factors =
+      FlashFactors::of(kernel.getScheduleAttr());
+  if (!factors)
+    return kernel.emitOpError("expected #attn.flash_schedule or "
+                              "#attn.decode_schedule as its schedule (because "
+                              "it holds tiled attention loops)");
   FailureOr<FlashNest> nest = readFlashNest(kernel);
   if (failed(nest))
     return failure();
@@ -47,9 +50,11 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   if (failed(arguments))
     return failure();
   FailureOr<FlashAlgorithm> algorithm =
-      buildFlashAlgorithm(*nest, schedule, values);
-  if (failed(algorithm) ||
-      failed(scheduleFlashCpu(*algorithm, schedule, target, kernel)))
+      buildFlashAlgorithm(*nest, *factors, values);
+  if (failed(algorithm))
+    return failure();
+  auto schedule = factors->isDecode ? scheduleDecodeCpu : scheduleFlashCpu;
+  if (failed(schedule(*algorithm, *factors, target, kernel)))
     return failure();
 
   // Outputs in the order of the kernel's results.
@@ -76,5 +81,7 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   for (const FlashStage &stage : algorithm->stages)
     for (const TileTest &test : stage.tests)
       guardBy(test.any, pipeline);
+  if (factors->isDecode)
+    attachReadAhead(pipeline);
   return HalideKernel{pipeline, arguments->args, /*stackOnly=*/true};
 }

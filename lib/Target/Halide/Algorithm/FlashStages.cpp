@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Math.h"
+#include "../ReadAhead.h"
 #include "FlashBuilder.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -44,40 +45,107 @@ FailureOr<Expr> FlashBuilder::isVisible(FlashStage &stage, ExprEmitter &inside,
   return visible;
 }
 
-LogicalResult FlashBuilder::buildScores(FlashStage &stage,
-                                        ExprEmitter &inside) {
-  std::string suffix = std::to_string(stage.update);
-  RDom depth(0, static_cast<int>(out.headSize), "depth" + suffix);
-  stage.depth = depth.x;
-  stage.scores = Func("scores" + suffix);
-  int lanes = static_cast<int>(out.lanes);
+/// What channel `depth` adds to a score.
+FailureOr<Expr> FlashBuilder::scoreTerm(FlashStage &stage, ExprEmitter &inside,
+                                        Expr depth) {
   FailureOr<Expr> key = loadTile(stage.loop.key, inside, out.kk, depth,
                                  /*clampRow=*/!stage.full);
   if (failed(key))
     return failure();
-  if (isHalfFloat(getElementTypeOrSelf(stage.loop.key.getTensor().getType()))) {
-    stage.wideKeys = Func("wideKeys" + suffix);
-    stage.wideKeys(vars({out.d, out.kk, out.t})) =
-        *loadTile(stage.loop.key, inside, out.kk, out.d,
-                  /*clampRow=*/!stage.full);
+  if (stage.wideKeys.defined())
     key = Expr(stage.wideKeys(at({depth, out.kk, out.t})));
-  }
+  int lanes = static_cast<int>(out.queryLanes);
   Expr query = out.query(at({out.q % lanes, depth, out.q / lanes}));
-  Expr term = query * *key;
   TileScoresOp op = stage.loop.scores;
-  if (!op.getCombine().empty()) {
-    auto args = positions(op.getPosition(), inside, out.q, out.kk);
-    if (failed(args))
+  if (op.getCombine().empty())
+    return query * *key;
+  auto args = positions(op.getPosition(), inside, out.q, out.kk);
+  if (failed(args))
+    return failure();
+  args->insert(args->begin(), {query, *key});
+  args->push_back(depth);
+  auto combined = inside.emitRegion(op.getCombine(), *args, op.getCaptures());
+  if (failed(combined))
+    return failure();
+  return combined->front();
+}
+
+LogicalResult FlashBuilder::buildScores(FlashStage &stage,
+                                        ExprEmitter &inside) {
+  if (out.isDecode)
+    return buildLaneScores(stage, inside);
+  std::string suffix = std::to_string(stage.update);
+  RDom depth(0, static_cast<int>(out.headSize), "depth" + suffix);
+  stage.depth = depth.x;
+  if (isHalfFloat(getElementTypeOrSelf(stage.loop.key.getTensor().getType()))) {
+    FailureOr<Expr> key = loadTile(stage.loop.key, inside, out.kk, out.d,
+                                   /*clampRow=*/!stage.full);
+    if (failed(key))
       return failure();
-    args->insert(args->begin(), {query, *key});
-    args->push_back(depth.x);
-    auto combined = inside.emitRegion(op.getCombine(), *args, op.getCaptures());
-    if (failed(combined))
-      return failure();
-    term = combined->front();
+    stage.wideKeys = Func("wideKeys" + suffix);
+    stage.wideKeys(vars({out.d, out.kk, out.t})) = *key;
   }
+  FailureOr<Expr> term = scoreTerm(stage, inside, depth);
+  if (failed(term))
+    return failure();
+  stage.scores = Func("scores" + suffix);
   stage.scores(vars({out.q, out.kk, out.t})) = zeroAfterTests(stage);
-  stage.scores(vars({out.q, out.kk, out.t})) += term;
+  stage.scores(vars({out.q, out.kk, out.t})) += *term;
+  return success();
+}
+
+/// Scores with channels in the lanes of vectors, which are added up in the end.
+/// Channels that fill no vector are added one by one.
+LogicalResult FlashBuilder::buildLaneScores(FlashStage &stage,
+                                            ExprEmitter &inside) {
+  std::string suffix = std::to_string(stage.update);
+  int size = static_cast<int>(out.headSize);
+  // As many vectors of sums a key and query as hide the latency of an addition
+  // where queries do not.
+  int width = static_cast<int>(llvm::bit_floor<uint64_t>(std::min<int64_t>(
+      out.lanes * std::max<int64_t>(2 * chains / out.rows, 1), size)));
+  stage.scoreLanes = width;
+  RDom depth(0, size / width, "depth" + suffix);
+  FailureOr<Expr> term = scoreTerm(stage, inside, depth * width + out.lane);
+  if (failed(term))
+    return failure();
+  std::vector<Var> pair = vars({out.q, out.kk, out.t});
+  stage.laneScores = Func("laneScores" + suffix);
+  // Keys are read in order, which the processor foresees. The values of the
+  // tile come in blocks of channels, which it does not: they are asked for
+  // while the scores are computed.
+  FailureOr<Expr> valueRow =
+      loadStored(stage.loop.value, inside, out.kk, 0, /*clampRow=*/false);
+  if (failed(valueRow))
+    return failure();
+  stage.laneScores(vars({out.lane, out.q, out.kk, out.t})) = readAhead(
+      zeroAfterTests(stage), *valueRow, static_cast<int>(out.valueSize));
+  stage.laneScores(vars({out.lane, out.q, out.kk, out.t})) += *term;
+  // Half of the lanes is added to the other half until one is left.
+  Func lanes = stage.laneScores;
+  for (int half = width / 2; half >= 1; half /= 2) {
+    Func sum("halfScores" + std::to_string(half) + "_" + suffix);
+    sum(vars({out.lane, out.q, out.kk, out.t})) =
+        lanes(at({out.lane, out.q, out.kk, out.t})) +
+        lanes(at({out.lane + half, out.q, out.kk, out.t}));
+    stage.halfScores.push_back(sum);
+    lanes = sum;
+  }
+  Expr score = lanes(at({0, out.q, out.kk, out.t}));
+  if (size % width) {
+    RDom rest(size / width * width, size % width, "scoreRest" + suffix);
+    FailureOr<Expr> last = scoreTerm(stage, inside, rest);
+    if (failed(last))
+      return failure();
+    stage.restScores = Func("restScores" + suffix);
+    stage.restScores(pair) = 0.0f;
+    stage.restScores(pair) += *last;
+    stage.scoreRest = rest.x;
+    score += stage.restScores(at({out.q, out.kk, out.t}));
+  }
+  stage.scores = Func("scores" + suffix);
+  stage.scores(pair) = score;
+  stage.depth = depth.x;
   return success();
 }
 
@@ -120,40 +188,61 @@ LogicalResult FlashBuilder::buildVisible(FlashStage &stage,
   return success();
 }
 
-/// tile_max, tile_exp and the sum of a tile.
-void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
+/// The maximum of a tile's scores, or the sum of its weights, for each query.
+/// keyGroup keys are taken at a time, so that the chains of dependent
+/// operations are short. Past the edge scores are -inf and weights 0.
+Func FlashBuilder::reduceKeys(FlashStage &stage, ExprEmitter &inside,
+                              bool isMaximum) {
   std::string suffix = std::to_string(stage.update);
-  // Maximum and sum take keyGroup keys at a time, so that their chains of
-  // dependent operations are short. Past the edge scores are -inf and weights
-  // 0.
-  int groups = static_cast<int>(stage.keys) / keyGroup;
-  RDom maxGroups(0, groups, "maxGroup" + suffix),
-      sumGroups(0, groups, "sumGroup" + suffix);
-  auto keyOf = [&](const RDom &group, int number) -> Expr {
-    Expr key = group.x * keyGroup + number;
+  std::string name = isMaximum ? "Max" : "Sum";
+  Func source = isMaximum ? stage.visible : stage.weights;
+  auto combine = [&](const Expr &a, const Expr &b) {
+    return isMaximum ? Halide::max(a, b) : a + b;
+  };
+  Expr start = isMaximum ? Expr(lowest) : Expr(0.0f);
+  // Vectors of keys are taken as such.
+  int step = out.isDecode ? static_cast<int>(out.lanes) : out.keyGroup;
+  RDom group(0, static_cast<int>(stage.keys) / step, "group" + name + suffix);
+  if (!stage.full)
+    group.where(group.x * step <= *validKeys(stage, inside) - 1);
+  (isMaximum ? stage.maxGroup : stage.sumGroup) = group.x;
+  auto keyOf = [&](const Expr &number) -> Expr {
+    Expr key = group.x * step + number;
     if (stage.full)
       return key;
     Expr last = *validKeys(stage, inside) - 1;
-    return Halide::unsafe_promise_clamped(
-        key, 0, last / keyGroup * keyGroup + (keyGroup - 1));
+    return Halide::unsafe_promise_clamped(key, 0,
+                                          last / step * step + (step - 1));
   };
-  auto reduce = [&](const RDom &group, Func func, auto combine) {
-    Expr part[keyGroup];
-    for (int number = 0; number < keyGroup; ++number)
-      part[number] = func(at({out.q, keyOf(group, number), out.t}));
-    return combine(combine(part[0], part[1]), combine(part[2], part[3]));
-  };
-  if (!stage.full)
-    for (RDom *group : {&maxGroups, &sumGroups})
-      group->where(group->x * keyGroup <= *validKeys(stage, inside) - 1);
-  stage.maxGroup = maxGroups.x;
-  stage.sumGroup = sumGroups.x;
-  stage.tileMax = Func("tileMax" + suffix);
-  stage.tileMax(vars({out.q, out.t})) = lowest;
-  stage.tileMax(vars({out.q, out.t})) =
-      Halide::max(stage.tileMax(at({out.q, out.t})),
-                  reduce(maxGroups, stage.visible,
-                         [](Expr a, Expr b) { return Halide::max(a, b); }));
+  Func result("tile" + name + suffix);
+  std::vector<Var> query = vars({out.q, out.t});
+  result(query) = start;
+  if (!out.isDecode) {
+    Expr part[chains];
+    for (int number = 0; number < chains; ++number)
+      part[number] = source(at({out.q, keyOf(number), out.t}));
+    result(query) =
+        combine(result(at({out.q, out.t})),
+                combine(combine(part[0], part[1]), combine(part[2], part[3])));
+    return result;
+  }
+  Func lanes("lane" + name + suffix);
+  lanes(vars({out.lane, out.q, out.t})) = start;
+  lanes(vars({out.lane, out.q, out.t})) =
+      combine(lanes(at({out.lane, out.q, out.t})),
+              source(at({out.q, keyOf(out.lane), out.t})));
+  RDom lane(0, step, "lane" + name + "Number" + suffix);
+  result(query) =
+      combine(result(at({out.q, out.t})), lanes(at({lane.x, out.q, out.t})));
+  (isMaximum ? stage.laneMaximum : stage.laneSum) = lanes;
+  (isMaximum ? stage.maxLane : stage.sumLane) = lane.x;
+  return result;
+}
+
+/// tile_max, tile_exp and the sum of a tile.
+void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
+  std::string suffix = std::to_string(stage.update);
+  stage.tileMax = reduceKeys(stage, inside, /*isMaximum=*/true);
   Expr maximum = stage.tileMax(at({out.q, out.t}));
   stage.offset = Func("offset" + suffix);
   stage.offset(vars({out.q, out.t})) = folded ? Halide::ceil(maximum) : maximum;
@@ -188,10 +277,7 @@ void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
   stage.weights = Func("weights" + suffix);
   stage.weights(pair) = polynomial * Halide::reinterpret<float>(power);
 
-  stage.tileSum = Func("tileSum" + suffix);
-  stage.tileSum(vars({out.q, out.t})) = 0.0f;
-  stage.tileSum(vars({out.q, out.t})) +=
-      reduce(sumGroups, stage.weights, [](Expr a, Expr b) { return a + b; });
+  stage.tileSum = reduceKeys(stage, inside, /*isMaximum=*/false);
 }
 
 /// Whether the tile of V holds neither NaN nor infinity: the greatest magnitude
@@ -246,8 +332,9 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
       stage.loop.hasMask() && hasRegion && !op.getCaptures().empty();
   if (stage.loop.hasMask() && !alwaysAsks)
     buildFinite(stage, inside);
-  if (isHalfFloat(
-          getElementTypeOrSelf(stage.loop.value.getTensor().getType()))) {
+  // Vectors of channels are read once for all queries, and need no copy.
+  if (!out.isDecode && isHalfFloat(getElementTypeOrSelf(
+                           stage.loop.value.getTensor().getType()))) {
     // An update, whose domain says which keys there are: what Halide finds out
     // about what a product reads is the whole tile at times, past the last key.
     RDom wideKeys(0, keys, "wideValueKey" + suffix);
@@ -335,6 +422,8 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage, ExprEmitter &around,
   stage.block = r.y;
   stage.tile = r.z;
 
+  // In vectors of channels the four numbers of a query are computed together,
+  // from what they were before.
   auto slot = [&](int number) { return out.state(at({out.q, number, 0})); };
   Expr before = slot(2), tileMax = stage.offset(at({out.q, r.z}));
   Expr after = Halide::max(before, tileMax);
@@ -365,8 +454,10 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage, ExprEmitter &around,
                            stage.slowMix(at({out.q, r.x, channels, r.z})));
   Expr accumulator =
       (loop.accumulatorRescale ? self * slot(0) : self) + mixed * slot(1);
-  Expr sum = (loop.sumRescale ? slot(3) * slot(0) : slot(3)) +
-             stage.tileSum(at({out.q, r.z})) * slot(1);
+  Expr oldNow = out.isDecode ? oldFactor : slot(0);
+  Expr tileNow = out.isDecode ? tileFactor : slot(1);
+  Expr sum = (loop.sumRescale ? slot(3) * oldNow : slot(3)) +
+             stage.tileSum(at({out.q, r.z})) * tileNow;
   out.state(at({out.q, r.x, r.y})) =
       Halide::select(Halide::likely(r.y >= 1), accumulator, r.x == 0, oldFactor,
                      r.x == 1, tileFactor, r.x == 2, after, sum);

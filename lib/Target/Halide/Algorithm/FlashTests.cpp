@@ -59,7 +59,11 @@ LogicalResult FlashBuilder::buildTest(FlashStage &stage, TileAnyOp op,
 
   TileTest test;
   int64_t steps = op.getSizes()[1];
+  // Whole vectors; rows that are none are left out below.
   test.numLanes = op.getSizes()[0];
+  test.numLanes = test.numLanes < out.lanes
+                      ? llvm::PowerOf2Ceil(test.numLanes)
+                      : llvm::alignTo(test.numLanes, out.lanes);
   if (!readsKey)
     steps = 1;
   if (!readsQuery) {

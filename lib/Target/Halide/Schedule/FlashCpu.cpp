@@ -26,11 +26,9 @@
 // each `likely` inside, which costs seconds of compile time and gains nothing.
 //
 //===----------------------------------------------------------------------===//
-#include "../Algorithm/FlashAlgorithm.h"
+#include "FlashParts.h"
 
 #include "attn/Analysis/TargetInfo.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace attn;
@@ -46,32 +44,15 @@ using Halide::Var;
 static constexpr int reductionBody = 48;
 
 namespace {
-struct FlashCpuSchedule {
-  FlashAlgorithm &a;
-  FlashScheduleAttr factors;
-  const TargetInfo &target;
-  KernelOp kernel;
-  int lanes, rows, columns, keyUnroll;
-  Var tileLoop; ///< The innermost loop outside a query tile.
+struct FlashCpuSchedule : FlashParts {
+  using FlashParts::FlashParts;
 
   LogicalResult check();
-  /// Splits the rows into query tiles and makes one parallel loop f of the
-  /// tiles and all counters: tiles of one head run one after the other, so that
-  /// its keys and values stay in the cache. `order` holds the loops inside a
-  /// row.
-  void fuseCounters(Func func, const std::vector<Var> &vars,
-                    std::vector<Var> order);
-  void scheduleResult();
   void scheduleQuery();
   void scheduleState();
-  /// Each part of a key tile is for one tile of one row of counters. Halide
-  /// does not see that where a loop's bounds come from a tensor.
-  void boundCounters(FlashStage &stage);
-  void scheduleTests(FlashStage &stage);
   void scheduleScores(FlashStage &stage);
   void scheduleWeights(FlashStage &stage);
   void scheduleMix(FlashStage &stage);
-  void scheduleFinite(FlashStage &stage);
 
 private:
   /// Vectors over the queries of a tile. The bound is what makes them whole.
@@ -86,46 +67,13 @@ private:
   template <typename Stage> void vectorizeRowsOf(Stage stage) {
     stage.vectorize(a.q, lanes).unroll(a.q);
   }
-  /// The largest power of two of lanes that a row of `size` elements fills.
-  int lanesOf(int64_t size) const {
-    return std::min<int64_t>(lanes, llvm::bit_floor<uint64_t>(size));
-  }
 };
 } // namespace
 
-/// What the bounds below promise to Halide. With no_asserts a false promise is
-/// an assumption of the code, not an error.
 LogicalResult FlashCpuSchedule::check() {
-  auto multiple = [&](int64_t value, int64_t factor, StringRef what,
-                      StringRef of) -> LogicalResult {
-    if (factor > 0 && value % factor == 0)
-      return success();
-    return kernel.emitOpError("expected ")
-           << what << " to be a multiple of " << of << " " << factor << ", got "
-           << value;
-  };
-  bool ok = true;
-  if (!llvm::isPowerOf2_64(factors.getVector()) || factors.getVector() < 2)
-    return kernel.emitOpError("expected a vector of a power of two of lanes, "
-                              "at least 2, got ")
-           << factors.getVector();
+  bool ok = succeeded(checkFactors());
   ok &= succeeded(
-      multiple(rows, lanes, "the rows of the query tile", "vector ="));
-  if (columns < 4) {
-    kernel.emitOpError(
-        "expected value_unroll of at least 4 (because a block of "
-        "the state holds two factors, maximum and sum), got ")
-        << columns;
-    ok = false;
-  }
-  for (FlashStage &stage : a.stages) {
-    ok &= succeeded(multiple(stage.keys, keyUnroll, "the rows of the key tile",
-                             "key_unroll ="));
-    ok &= succeeded(multiple(stage.keys, keyGroup, "the rows of the key tile",
-                             "the group ="));
-    if (!ok)
-      break;
-  }
+      checkMultiple(rows, lanes, "the rows of the query tile", "vector ="));
   if (!ok)
     return failure();
 
@@ -140,63 +88,7 @@ LogicalResult FlashCpuSchedule::check() {
       4 * rows * (a.headSize + 2 * keys + columns * (a.blocks() + 1));
   if (isNarrow)
     bytes += 4 * std::max(keyUnroll * a.headSize, keys * columns);
-  int64_t limit = std::max<int64_t>(64 * 1024, target.l2Bytes / 2);
-  if (bytes > limit)
-    return kernel.emitOpError("expected at most ")
-           << limit << " bytes of scratch a query tile (because it lives on a "
-           << "thread's stack and in its second-level cache), got " << bytes
-           << " from " << rows << " queries, " << keys
-           << " keys, D = " << a.headSize << " and " << a.valueSize
-           << " value channels: choose smaller tiles";
-  return success();
-}
-
-void FlashCpuSchedule::fuseCounters(Func func, const std::vector<Var> &vars,
-                                    std::vector<Var> order) {
-  Var outer("io"), inner("ii");
-  func.split(a.row, outer, inner, rows, TailStrategy::GuardWithIf);
-  order.push_back(inner);
-  order.push_back(outer);
-  size_t first = order.size();
-  for (const Var &var : llvm::reverse(vars))
-    if (!var.same_as(a.d) && !var.same_as(a.row))
-      order.push_back(var);
-  func.reorder(std::vector<Halide::VarOrRVar>(order.begin(), order.end()));
-  func.partition(inner, Partition::Never);
-  if (a.lse.defined()) {
-    // Bounds of fused loops that two outputs share come out wrong (Halide 21).
-    for (size_t i = first - 1; i < order.size(); ++i)
-      func.parallel(order[i]).partition(order[i], Partition::Never);
-    tileLoop = outer;
-    return;
-  }
-  Var fused = outer;
-  for (size_t i = first; i < order.size(); ++i) {
-    Var next("f" + std::to_string(i - first));
-    func.fuse(fused, order[i], next);
-    fused = next;
-  }
-  func.parallel(fused).partition(fused, Partition::Never);
-  tileLoop = fused;
-}
-
-void FlashCpuSchedule::scheduleResult() {
-  Func result = a.result;
-  int width = lanesOf(a.valueSize);
-  result.bound(a.d, 0, static_cast<int>(a.valueSize));
-  fuseCounters(result, a.resultVars, {a.d});
-  // A row's last vector overlaps the one before where the size is no multiple.
-  result.vectorize(a.d, width, TailStrategy::ShiftInwards).unroll(a.d);
-  if (a.lse.defined()) {
-    fuseCounters(a.lse, a.lseVars, {});
-    a.lse.compute_with(result, tileLoop);
-  }
-
-  for (Func func : {a.state, a.inverse, a.query})
-    for (const Var &counter : a.counters)
-      func.bound_extent(counter, 1);
-  a.inverse.compute_at(result, tileLoop);
-  vectorizeRows(a.inverse);
+  return checkScratch(bytes);
 }
 
 void FlashCpuSchedule::scheduleQuery() {
@@ -219,53 +111,12 @@ void FlashCpuSchedule::scheduleState() {
       .bound(a.di, 0, columns)
       .bound(a.dg, 0, static_cast<int>(a.blocks()) + 1);
   vectorizeRows(a.state);
+  vectorizeRows(a.inverse);
   for (FlashStage &stage : a.stages) {
     Halide::Stage update = a.state.update(stage.update);
     update.reorder(a.q, stage.column, stage.block, stage.tile);
     vectorizeRowsOf(update);
     update.unroll(stage.column).partition(stage.tile, Partition::Never);
-  }
-}
-
-void FlashCpuSchedule::boundCounters(FlashStage &stage) {
-  std::vector<Func> parts = {stage.visible, stage.scores,  stage.tileMax,
-                             stage.offset,  stage.weights, stage.tileSum,
-                             stage.mix};
-  parts.insert(parts.end(), stage.expSteps.begin(), stage.expSteps.end());
-  if (stage.hasFiniteTest()) {
-    parts.push_back(stage.laneMax);
-    parts.push_back(stage.finite);
-    parts.push_back(stage.slowMix);
-  }
-  for (Func part : {stage.wideKeys, stage.wideValues})
-    if (part.defined())
-      parts.push_back(part);
-  for (const TileTest &test : stage.tests) {
-    parts.push_back(test.lanes);
-    parts.push_back(test.any);
-  }
-  for (Func part : parts) {
-    part.bound_extent(a.t, 1);
-    for (const Var &counter : a.counters)
-      part.bound_extent(counter, 1);
-  }
-}
-
-void FlashCpuSchedule::scheduleTests(FlashStage &stage) {
-  Halide::LoopLevel tile(a.state, stage.tile);
-  for (TileTest &test : stage.tests) {
-    int size = static_cast<int>(test.numLanes), width = lanesOf(size);
-    test.lanes.compute_at(tile)
-        .store_in(MemoryType::Register)
-        .bound(a.lane, 0, size)
-        .vectorize(a.lane, width)
-        .unroll(a.lane);
-    Halide::Stage update = test.lanes.update();
-    if (test.hasSteps)
-      update.reorder(a.lane, test.step);
-    update.vectorize(a.lane, width).unroll(a.lane);
-    test.any.compute_at(tile).store_in(MemoryType::Stack);
-    test.any.update().atomic().vectorize(test.lane, width);
   }
 }
 
@@ -313,7 +164,7 @@ void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
       .store_in(MemoryType::Stack)
       .bound_storage(a.kk, static_cast<int>(stage.keys))
       .bound(a.q, 0, rows)
-      .split(a.kk, outer, inner, keyGroup, TailStrategy::RoundUp)
+      .split(a.kk, outer, inner, a.keyGroup, TailStrategy::RoundUp)
       .split(a.q, group, lane, lanes)
       .reorder(lane, inner, outer, group)
       .vectorize(lane)
@@ -328,21 +179,6 @@ void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
   vectorizeRows(stage.tileSum);
   stage.tileSum.update().reorder(a.q, stage.sumGroup);
   vectorizeRowsOf(stage.tileSum.update());
-}
-
-void FlashCpuSchedule::scheduleFinite(FlashStage &stage) {
-  Halide::LoopLevel tile(a.state, stage.tile);
-  int width = lanesOf(a.valueSize);
-  stage.laneMax.compute_at(tile)
-      .store_in(MemoryType::Register)
-      .bound(a.lane, 0, width)
-      .vectorize(a.lane, width);
-  int chunks = static_cast<int>(llvm::divideCeil(a.valueSize, width));
-  stage.laneMax.update()
-      .reorder(a.lane, stage.finiteChunk, stage.finiteKey)
-      .vectorize(a.lane, width)
-      .unroll(stage.finiteChunk, static_cast<int>(std::gcd(chunks, 8)));
-  stage.finite.compute_at(tile);
 }
 
 void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
@@ -383,18 +219,10 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
 }
 
 LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
-                                     FlashScheduleAttr schedule,
+                                     FlashFactors factors,
                                      const TargetInfo &target,
                                      KernelOp kernel) {
-  FlashCpuSchedule s{algorithm,
-                     schedule,
-                     target,
-                     kernel,
-                     static_cast<int>(schedule.getVector()),
-                     static_cast<int>(algorithm.rows),
-                     static_cast<int>(schedule.getValueUnroll()),
-                     static_cast<int>(schedule.getKeyUnroll()),
-                     Var()};
+  FlashCpuSchedule s(algorithm, factors, target, kernel);
   if (failed(s.check()))
     return failure();
   s.scheduleResult();

@@ -1,0 +1,23 @@
+//===- ReadAhead.h - memory that is asked for early ------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_HALIDE_READAHEAD_H
+#define ATTN_LIB_TARGET_HALIDE_READAHEAD_H
+
+#include <Halide.h>
+
+namespace attn {
+
+/// `value`; where it is computed, the cache lines of the row of `elements` that
+/// begins with `first`, an element of a kernel argument, are asked for.
+/// `first` itself is not read. Halide's own prefetches ask for what the loop
+/// that they are in reads, and not for what another one will.
+Halide::Expr readAhead(const Halide::Expr &value, const Halide::Expr &first,
+                       int elements);
+
+/// Makes prefetches of all calls of readAhead.
+void attachReadAhead(Halide::Pipeline &pipeline);
+
+} // namespace attn
+#endif // ATTN_LIB_TARGET_HALIDE_READAHEAD_H

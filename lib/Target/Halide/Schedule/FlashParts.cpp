@@ -1,0 +1,188 @@
+//===- FlashParts.cpp - what schedules of attention share -----------------===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "FlashParts.h"
+
+#include "attn/Analysis/TargetInfo.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace attn;
+using Halide::Func;
+using Halide::MemoryType;
+using Halide::Partition;
+using Halide::TailStrategy;
+using Halide::Var;
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+LogicalResult FlashParts::checkMultiple(int64_t value, int64_t factor,
+                                        StringRef what, StringRef of) {
+  if (factor > 0 && value % factor == 0)
+    return success();
+  return kernel.emitOpError("expected ")
+         << what << " to be a multiple of " << of << " " << factor << ", got "
+         << value;
+}
+
+LogicalResult FlashParts::checkFactors() {
+  if (!llvm::isPowerOf2_64(lanes) || lanes < 2)
+    return kernel.emitOpError("expected a vector of a power of two of lanes, "
+                              "at least 2, got ")
+           << lanes;
+  bool ok = true;
+  if (columns < 4) {
+    kernel.emitOpError(
+        "expected value_unroll of at least 4 (because a block of "
+        "the state holds two factors, maximum and sum), got ")
+        << columns;
+    ok = false;
+  }
+  for (FlashStage &stage : a.stages) {
+    ok &= succeeded(checkMultiple(stage.keys, keyUnroll,
+                                  "the rows of the key tile", "key_unroll ="));
+    ok &= succeeded(checkMultiple(stage.keys, a.keyGroup,
+                                  "the rows of the key tile", "the group ="));
+    if (!ok)
+      break;
+  }
+  return success(ok);
+}
+
+LogicalResult FlashParts::checkScratch(int64_t bytes) {
+  int64_t limit = std::max<int64_t>(64 * 1024, target.l2Bytes / 2);
+  if (bytes <= limit)
+    return success();
+  int64_t keys = 0;
+  for (FlashStage &stage : a.stages)
+    keys = std::max(keys, stage.keys);
+  return kernel.emitOpError("expected at most ")
+         << limit << " bytes of scratch a query tile (because it lives on a "
+         << "thread's stack and in its second-level cache), got " << bytes
+         << " from " << rows << " queries, " << keys
+         << " keys, D = " << a.headSize << " and " << a.valueSize
+         << " value channels: choose smaller tiles";
+}
+
+int FlashParts::lanesOf(int64_t size) const {
+  return static_cast<int>(
+      std::min<int64_t>(lanes, llvm::bit_floor<uint64_t>(size)));
+}
+
+//===----------------------------------------------------------------------===//
+// Query tiles
+//===----------------------------------------------------------------------===//
+
+void FlashParts::fuseCounters(Func func, const std::vector<Var> &vars,
+                              std::vector<Var> order) {
+  Var outer("io"), inner("ii");
+  func.split(a.row, outer, inner, rows, TailStrategy::GuardWithIf);
+  order.push_back(inner);
+  order.push_back(outer);
+  size_t first = order.size();
+  for (const Var &var : llvm::reverse(vars))
+    if (!var.same_as(a.d) && !var.same_as(a.row))
+      order.push_back(var);
+  func.reorder(std::vector<Halide::VarOrRVar>(order.begin(), order.end()));
+  func.partition(inner, Partition::Never);
+  if (a.lse.defined()) {
+    // Bounds of fused loops that two outputs share come out wrong (Halide 21).
+    for (size_t i = first - 1; i < order.size(); ++i)
+      func.parallel(order[i]).partition(order[i], Partition::Never);
+    tileLoop = outer;
+    return;
+  }
+  Var fused = outer;
+  for (size_t i = first; i < order.size(); ++i) {
+    Var next("f" + std::to_string(i - first));
+    func.fuse(fused, order[i], next);
+    fused = next;
+  }
+  func.parallel(fused).partition(fused, Partition::Never);
+  tileLoop = fused;
+}
+
+void FlashParts::scheduleResult() {
+  Func result = a.result;
+  int width = lanesOf(a.valueSize);
+  result.bound(a.d, 0, static_cast<int>(a.valueSize));
+  fuseCounters(result, a.resultVars, {a.d});
+  // A row's last vector overlaps the one before where the size is no multiple.
+  result.vectorize(a.d, width, TailStrategy::ShiftInwards).unroll(a.d);
+  if (a.lse.defined()) {
+    fuseCounters(a.lse, a.lseVars, {});
+    a.lse.compute_with(result, tileLoop);
+  }
+
+  for (Func func : {a.state, a.inverse, a.query})
+    for (const Var &counter : a.counters)
+      func.bound_extent(counter, 1);
+  a.inverse.compute_at(result, tileLoop);
+}
+
+//===----------------------------------------------------------------------===//
+// Key tiles
+//===----------------------------------------------------------------------===//
+
+void FlashParts::boundCounters(FlashStage &stage) {
+  std::vector<Func> parts = {stage.visible, stage.scores,  stage.tileMax,
+                             stage.offset,  stage.weights, stage.tileSum,
+                             stage.mix};
+  parts.insert(parts.end(), stage.expSteps.begin(), stage.expSteps.end());
+  parts.insert(parts.end(), stage.halfScores.begin(), stage.halfScores.end());
+  if (stage.hasFiniteTest()) {
+    parts.push_back(stage.laneMax);
+    parts.push_back(stage.finite);
+    parts.push_back(stage.slowMix);
+  }
+  for (Func part : {stage.wideKeys, stage.wideValues, stage.laneScores,
+                    stage.restScores, stage.laneMaximum, stage.laneSum})
+    if (part.defined())
+      parts.push_back(part);
+  for (const TileTest &test : stage.tests) {
+    parts.push_back(test.lanes);
+    parts.push_back(test.any);
+  }
+  for (Func part : parts) {
+    part.bound_extent(a.t, 1);
+    for (const Var &counter : a.counters)
+      part.bound_extent(counter, 1);
+  }
+}
+
+void FlashParts::scheduleTests(FlashStage &stage) {
+  Halide::LoopLevel tile(a.state, stage.tile);
+  for (TileTest &test : stage.tests) {
+    int size = static_cast<int>(test.numLanes), width = lanesOf(size);
+    test.lanes.compute_at(tile)
+        .store_in(MemoryType::Register)
+        .bound(a.lane, 0, size)
+        .vectorize(a.lane, width)
+        .unroll(a.lane);
+    Halide::Stage update = test.lanes.update();
+    if (test.hasSteps)
+      update.reorder(a.lane, test.step);
+    update.vectorize(a.lane, width).unroll(a.lane);
+    test.any.compute_at(tile).store_in(MemoryType::Stack);
+    test.any.update().atomic().vectorize(test.lane, width);
+  }
+}
+
+void FlashParts::scheduleFinite(FlashStage &stage) {
+  Halide::LoopLevel tile(a.state, stage.tile);
+  int width = lanesOf(a.valueSize);
+  stage.laneMax.compute_at(tile)
+      .store_in(MemoryType::Register)
+      .bound(a.lane, 0, width)
+      .vectorize(a.lane, width);
+  int chunks = static_cast<int>(llvm::divideCeil(a.valueSize, width));
+  stage.laneMax.update()
+      .reorder(a.lane, stage.finiteChunk, stage.finiteKey)
+      .vectorize(a.lane, width)
+      .unroll(stage.finiteChunk, static_cast<int>(std::gcd(chunks, 8)));
+  stage.finite.compute_at(tile);
+}

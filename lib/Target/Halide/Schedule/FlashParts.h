@@ -1,0 +1,57 @@
+//===- FlashParts.h - what schedules of attention share --------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Loops over query tiles, results, tests of masks and values: the same whether
+// queries (FlashCpu.cpp) or channels and keys (DecodeCpu.cpp) are the lanes of
+// vectors.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_HALIDE_SCHEDULE_FLASHPARTS_H
+#define ATTN_LIB_TARGET_HALIDE_SCHEDULE_FLASHPARTS_H
+
+#include "../Algorithm/FlashAlgorithm.h"
+
+namespace attn {
+struct TargetInfo;
+
+struct FlashParts {
+  FlashParts(FlashAlgorithm &a, FlashFactors factors, const TargetInfo &target,
+             KernelOp kernel)
+      : a(a), target(target), kernel(kernel), lanes(factors.lanes),
+        rows(static_cast<int>(a.rows)), columns(factors.valueUnroll),
+        keyUnroll(factors.keyUnroll) {}
+
+  /// Verifies what the bounds of both schedules promise to Halide. With
+  /// no_asserts a false promise is an assumption of the code, not an error.
+  mlir::LogicalResult checkFactors();
+  mlir::LogicalResult checkMultiple(int64_t value, int64_t factor,
+                                    llvm::StringRef what, llvm::StringRef of);
+  /// Everything of a query tile lives on the stack of a thread.
+  mlir::LogicalResult checkScratch(int64_t bytes);
+  /// Splits the rows into query tiles and makes one parallel loop f of the
+  /// tiles and all counters: tiles of one head run one after the other, so that
+  /// its keys and values stay in the cache. `order` holds the loops inside a
+  /// row.
+  void fuseCounters(Halide::Func func, const std::vector<Halide::Var> &vars,
+                    std::vector<Halide::Var> order);
+  void scheduleResult();
+  /// Each part of a key tile is for one tile of one row of counters. Halide
+  /// does not see that where a loop's bounds come from a tensor.
+  void boundCounters(FlashStage &stage);
+  void scheduleTests(FlashStage &stage);
+  void scheduleFinite(FlashStage &stage);
+
+  /// The largest power of two of lanes that a row of `size` elements fills.
+  int lanesOf(int64_t size) const;
+
+  FlashAlgorithm &a;
+  const TargetInfo &target;
+  KernelOp kernel;
+  int lanes, rows, columns, keyUnroll;
+  Halide::Var tileLoop; ///< The innermost loop outside a query tile.
+};
+
+} // namespace attn
+#endif // ATTN_LIB_TARGET_HALIDE_SCHEDULE_FLASHPARTS_H
