@@ -34,7 +34,7 @@ using namespace attn;
 
 /// Residue classes that a set may be split into, and rows of a system. Masks of
 /// the literature need one class and 12 rows.
-static constexpr int64_t maxClasses = 24;
+static constexpr int64_t maxClasses = 6;
 static constexpr size_t maxRows = 96;
 /// Coefficients of variables are smaller, so that sums of two products fit.
 static constexpr int64_t maxNumber = int64_t(1) << 30;

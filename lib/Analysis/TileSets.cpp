@@ -21,6 +21,9 @@ using namespace attn;
 // literature need at most 5 parts of 6 atoms.
 static constexpr size_t maxParts = 16;
 static constexpr size_t maxAtoms = 10;
+/// Constraints of a set of tiles. Each is computed for each key tile, and code
+/// generation takes minutes where there are a hundred.
+static constexpr size_t maxConstraints = 16;
 /// Parts, or sets, that are compared with each other.
 static constexpr size_t maxCompared = 6;
 
@@ -245,6 +248,11 @@ TileProjection TileFinder::run(const Formula &formula) {
       if (prover.isContradiction(constraints))
         continue;
       simplify(constraints);
+      if (constraints.size() > maxConstraints) { // The simplest stay.
+        exact = false;
+        constraints.erase(constraints.begin(),
+                          constraints.end() - maxConstraints);
+      }
       result.cases.push_back(std::move(constraints));
     }
   }
