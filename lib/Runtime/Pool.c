@@ -26,13 +26,13 @@ struct attn_pool {
   pthread_t threads[];
 };
 
-static void draw(attn_pool *pool) {
+static void draw(attn_pool *pool, int (*task)(void *, int), void *argument,
+                 int count) {
   for (;;) {
     int64_t index = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
-    if (index >= pool->count ||
-        __atomic_load_n(&pool->failed, __ATOMIC_RELAXED))
+    if (index >= count || __atomic_load_n(&pool->failed, __ATOMIC_RELAXED))
       return;
-    int result = pool->task(pool->argument, (int)index);
+    int result = task(argument, (int)index);
     if (result) {
       int none = 0;
       __atomic_compare_exchange_n(&pool->failed, &none, result, false,
@@ -54,8 +54,11 @@ static void *work(void *argument) {
       break;
     seen = pool->generation;
     ++pool->running;
+    int (*task)(void *, int) = pool->task;
+    void *task_argument = pool->argument;
+    int count = pool->count;
     pthread_mutex_unlock(&pool->lock);
-    draw(pool);
+    draw(pool, task, task_argument, count);
     pthread_mutex_lock(&pool->lock);
     if (--pool->running == 0)
       pthread_cond_signal(&pool->idle);
@@ -87,7 +90,7 @@ int attn_rt_pool_run(attn_pool *pool, int (*task)(void *, int), void *argument,
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->lock);
 
-  draw(pool);
+  draw(pool, task, argument, count);
 
   pthread_mutex_lock(&pool->lock);
   pool->task = NULL; /* nobody joins any more */
