@@ -35,6 +35,7 @@ void attn::buildGraphToFused(OpPassManager &manager,
   manager.addNestedPass<func::FuncOp>(createAttnFuseAttentionPass(fuse));
   manager.addPass(createAttnFuseLinearPass());
   manager.addNestedPass<func::FuncOp>(createAttnFoldHeadsPass());
+  manager.addNestedPass<func::FuncOp>(createAttnSplitKeysPass());
   // Whatever is left of attention, and the transpositions of the step before.
   manager.addNestedPass<func::FuncOp>(createAttnGeneralizePass());
   manager.addPass(createAttnFormKernelsPass());

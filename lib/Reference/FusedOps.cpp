@@ -59,8 +59,9 @@ public:
 private:
   llvm::Error buildRegions();
   double score(int64_t b, int64_t h, int64_t i, int64_t j);
-  double mixed(int64_t b, int64_t h, int64_t i, int64_t d,
+  double mixed(int64_t b, int64_t h, int64_t i, int64_t d, int64_t first,
                ArrayRef<double> weights);
+  void evaluateKeys(int64_t first, int64_t last, Tensor &result, Tensor &lse);
 
   static Scalar index(int64_t value) { return {0.0, value}; }
   static Scalar number(double value) { return {value, 0}; }
@@ -110,14 +111,16 @@ double Attention::score(int64_t b, int64_t h, int64_t i, int64_t j) {
       .number;
 }
 
-/// One channel of the mix of values. A weight of zero skips its value.
+/// One channel of the mix of values from key `first` on. A weight of zero skips
+/// its value.
 double Attention::mixed(int64_t b, int64_t h, int64_t i, int64_t d,
-                        ArrayRef<double> weights) {
+                        int64_t first, ArrayRef<double> weights) {
   int64_t g = h / (query.heads() / value.heads());
   double sum = 0.0;
-  for (auto [j, weight] : llvm::enumerate(weights)) {
+  for (auto [offset, weight] : llvm::enumerate(weights)) {
     if (weight == 0.0)
       continue;
+    int64_t j = first + static_cast<int64_t>(offset);
     double v = value(b, g, j, d);
     if (valueRule)
       v = valueRule
@@ -129,27 +132,46 @@ double Attention::mixed(int64_t b, int64_t h, int64_t i, int64_t d,
   return sum;
 }
 
-llvm::Expected<Results> Attention::evaluate() {
-  if (llvm::Error error = buildRegions())
-    return std::move(error);
-  Tensor result =
+/// Results over the keys [first, last), which are appended to `result` and
+/// `lse`.
+void Attention::evaluateKeys(int64_t first, int64_t last, Tensor &result,
+                             Tensor &lse) {
+  Tensor part =
       Tensor::zeros(Tensor::Kind::F64,
                     headShape(op.getLayout(), query.batches(), query.heads(),
                               query.length(), value.channels()));
-  Tensor lse = Tensor::zeros(Tensor::Kind::F64,
-                             {query.batches(), query.heads(), query.length()});
-  HeadView out(result, op.getLayout());
-  std::vector<double> scores(key.length()), weights(key.length());
+  HeadView out(part, op.getLayout());
+  std::vector<double> scores(last - first), weights(last - first);
   for (int64_t b = 0; b < query.batches(); ++b)
     for (int64_t h = 0; h < query.heads(); ++h)
       for (int64_t i = 0; i < query.length(); ++i) {
-        for (int64_t j = 0; j < key.length(); ++j)
-          scores[j] = score(b, h, i, j);
-        lse.number({b, h, i}) =
-            softmaxRow(scores, weights, sinks ? sinks->number({h}) : hidden);
+        for (int64_t j = first; j < last; ++j)
+          scores[j - first] = score(b, h, i, j);
+        lse.numbers.push_back(
+            softmaxRow(scores, weights, sinks ? sinks->number({h}) : hidden));
         for (int64_t d = 0; d < value.channels(); ++d)
-          out(b, h, i, d) = mixed(b, h, i, d, weights);
+          out(b, h, i, d) = mixed(b, h, i, d, first, weights);
       }
+  llvm::append_range(result.numbers, part.numbers);
+}
+
+llvm::Expected<Results> Attention::evaluate() {
+  if (llvm::Error error = buildRegions())
+    return std::move(error);
+  Tensor result = Tensor::zeros(Tensor::Kind::F64, {0});
+  Tensor lse = result;
+  result.shape = headShape(op.getLayout(), query.batches(), query.heads(),
+                           query.length(), value.channels());
+  lse.shape = {query.batches(), query.heads(), query.length()};
+  if (op.getChunk()) {
+    int64_t chunk = *op.getChunk(), parts = 0;
+    for (int64_t first = 0; first < key.length(); first += chunk, ++parts)
+      evaluateKeys(first, std::min(first + chunk, key.length()), result, lse);
+    result.shape.insert(result.shape.begin(), parts);
+    lse.shape.insert(lse.shape.begin(), parts);
+  } else {
+    evaluateKeys(0, key.length(), result, lse);
+  }
   for (OptionalFormula *formula : {&combine, &scoreRule, &mask, &valueRule})
     if (llvm::Error error = formula->takeError())
       return std::move(error);

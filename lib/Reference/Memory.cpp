@@ -68,9 +68,14 @@ static double countElements(Operation *op, Operands operands) {
       .Case<MixOp>([&](MixOp) {
         return countRows(*operands[0]) * count(operands[1]->shape.back());
       })
-      .Case<AttentionOp>([&](AttentionOp) {
-        return countRows(*operands[0]) *
-               (count(operands[2]->shape.back()) + 1.0);
+      .Case<AttentionOp>([&](AttentionOp op) {
+        double rows =
+            countRows(*operands[0]) * (count(operands[2]->shape.back()) + 1.0);
+        if (op.getChunk())
+          rows *=
+              std::ceil(count(operands[1]->shape[sequenceDim(op.getLayout())]) /
+                        static_cast<double>(*op.getChunk()));
+        return rows;
       })
       .Case<LinearOp>([&](LinearOp) {
         // The weight is transposed on the way.

@@ -282,11 +282,12 @@ void DimClasses::visit(Operation *op) {
         equal(op, o.getQuery(), batch, o.getKey(), batch);
         equal(op, o.getQuery(), batch, o.getValue(), batch);
         equal(op, o.getKey(), sequence, o.getValue(), sequence);
-        equal(op, o.getQuery(), batch, o.getResult(), batch);
-        equal(op, o.getQuery(), sequence, o.getResult(), sequence);
+        unsigned parts = o.getChunk() ? 1 : 0;
+        equal(op, o.getQuery(), batch, o.getResult(), parts + batch);
+        equal(op, o.getQuery(), sequence, o.getResult(), parts + sequence);
         if (o.getLse()) {
-          equal(op, o.getQuery(), batch, o.getLse(), 0);
-          equal(op, o.getQuery(), sequence, o.getLse(), 2);
+          equal(op, o.getQuery(), batch, o.getLse(), parts);
+          equal(op, o.getQuery(), sequence, o.getLse(), parts + 2);
         }
       })
       .Case([&](RotaryOp o) {

@@ -50,7 +50,7 @@ public:
   /// Whether folding is possible and saves anything.
   bool pays() {
     return share > 1 && queries >= 1 && queries <= maxQueries &&
-           !op.getSinks() && !op.getKeyRanges();
+           !op.getSinks() && !op.getKeyRanges() && !op.getChunk();
   }
 
   void run() {

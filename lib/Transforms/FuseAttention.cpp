@@ -169,7 +169,8 @@ AttentionOp AttentionBuilder::build() {
   auto attention = AttentionOp::create(
       builder, loc, mix.getResult().getType(), lse, match.scores.query,
       match.scores.key, match.value, scale, softmax.getSinks(),
-      regions.captures, mix.getLayoutAttr(), /*key_ranges=*/nullptr);
+      regions.captures, mix.getLayoutAttr(), /*chunk=*/nullptr,
+      /*key_ranges=*/nullptr);
   regions.moveTo(attention);
   mix.getResult().replaceAllUsesWith(attention.getResult());
   narrowResult(attention);

@@ -67,6 +67,8 @@ public:
   SmallVector<Value> build(const KeyLoop &loop, SmallVector<Value> state);
 
 private:
+  SmallVector<KeyLoop> planAll();
+  void restrictToChunk(SmallVector<KeyLoop> &loops);
   SmallVector<KeyLoop> planWithoutMask();
   SmallVector<KeyLoop> planRanges(KeyRangesAttr ranges);
 
@@ -114,7 +116,32 @@ static bool isZero(OpFoldResult value) { return isZeroInteger(value); }
 // Plan
 //===----------------------------------------------------------------------===//
 
+/// Keeps what lies in the chunk. Its bounds are those of tiles, so that
+/// segments still begin with a tile.
+void KeyLoopBuilder::restrictToChunk(SmallVector<KeyLoop> &loops) {
+  auto notAbove = [&](StringRef name, OpFoldResult value) {
+    return index.min(name, {index.dim(0), index.dim(1)},
+                     {value, tile.chunkEnd});
+  };
+  for (KeyLoop &loop : loops) {
+    for (Segment &segment : loop.segments) {
+      segment.begin = index.max("chunk_begin", {index.dim(0), index.dim(1)},
+                                {segment.begin, tile.chunkBegin});
+      segment.end = notAbove("chunk_end", segment.end);
+    }
+    if (loop.end)
+      loop.end = notAbove("chunk_last", loop.end);
+  }
+}
+
 SmallVector<KeyLoop> KeyLoopBuilder::plan() {
+  SmallVector<KeyLoop> loops = planAll();
+  if (tile.chunkBegin)
+    restrictToChunk(loops);
+  return loops;
+}
+
+SmallVector<KeyLoop> KeyLoopBuilder::planAll() {
   if (op.getMask().empty())
     return planWithoutMask();
   KeyRangesAttr ranges = op.getKeyRangesAttr();

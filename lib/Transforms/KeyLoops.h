@@ -22,6 +22,9 @@ struct QueryTile {
   mlir::OpFoldResult rows;
   int64_t tileRows, tileKeys;
   mlir::OpFoldResult queries, keys;
+  /// The keys that this part is over, multiples of the tile but for the end of
+  /// all keys; null where there is one part.
+  mlir::OpFoldResult chunkBegin, chunkEnd;
 };
 
 /// Builds the body of one key tile for what the loop carries, and returns what

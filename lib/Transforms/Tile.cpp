@@ -80,8 +80,7 @@ struct AttentionTiler {
 
 private:
   /// Builds the body of the loop over batch, heads and query tiles.
-  void buildQueryTile(Value batch, Value head, Value tile,
-                      ValueRange destinations);
+  void buildQueryTile(ValueRange counters, ValueRange destinations);
   State buildKeyTile(Value key0, OpFoldResult rows, bool masked, State state);
 
   Value loadTile(StringRef name, Value tensor, Value head, Value row,
@@ -100,7 +99,7 @@ private:
 
   // Sizes, and what identifies the query tile that is being built.
   OpFoldResult batches, queries, heads, keys;
-  Value batch, head, keyHead, query0;
+  Value batch, head, keyHead, query0, chunk;
   OpFoldResult rows;
   Value queryTile;
 };
@@ -113,6 +112,8 @@ static constexpr double log2e = 1.4426950408889634;
 /// Names of block arguments.
 static constexpr StringLiteral forallNames[] = {"b", "h", "it", "out",
                                                 "lse_out"};
+static constexpr StringLiteral chunkedNames[] = {"c",  "b",   "h",
+                                                 "it", "out", "lse_out"};
 static constexpr StringLiteral loopNames[] = {"j0", "m", "l", "o"};
 
 //===----------------------------------------------------------------------===//
@@ -129,36 +130,50 @@ void AttentionTiler::run() {
       "tiles", index.dim(0).ceilDiv(index.constant(tiles.queries)), queries);
 
   OpFoldResult channels =
-      builder.getIndexAttr(op.getResult().getType().getDimSize(layout.channel));
+      builder.getIndexAttr(op.getValue().getType().getDimSize(layout.channel));
+  SmallVector<OpFoldResult> counts{batches, heads, queryTiles};
+  SmallVector<OpFoldResult> sizes =
+      layout.order<OpFoldResult>(batches, queries, heads, channels);
+  SmallVector<OpFoldResult> lseSizes{batches, heads, queries};
+  ArrayRef<StringLiteral> argumentNames = forallNames;
+  if (std::optional<int64_t> size = op.getChunk()) {
+    OpFoldResult chunks = index.apply(
+        "chunks", index.dim(0).ceilDiv(index.constant(*size)), keys);
+    for (SmallVector<OpFoldResult> *list : {&counts, &sizes, &lseSizes})
+      list->insert(list->begin(), chunks);
+    argumentNames = chunkedNames;
+  }
   SmallVector<Value> inits;
-  inits.push_back(tensor::EmptyOp::create(
-      builder, index.named("init"),
-      layout.order<OpFoldResult>(batches, queries, heads, channels),
-      op.getResult().getType().getElementType()));
+  inits.push_back(
+      tensor::EmptyOp::create(builder, index.named("init"), sizes,
+                              op.getResult().getType().getElementType()));
   if (op.getLse())
     inits.push_back(
-        tensor::EmptyOp::create(builder, index.named("lse_init"),
-                                ArrayRef<OpFoldResult>{batches, heads, queries},
+        tensor::EmptyOp::create(builder, index.named("lse_init"), lseSizes,
                                 op.getLse().getType().getElementType()));
 
-  auto forall = scf::ForallOp::create(
-      builder, loc, ArrayRef<OpFoldResult>{batches, heads, queryTiles}, inits,
-      /*mapping=*/std::nullopt);
+  auto forall = scf::ForallOp::create(builder, loc, counts, inits,
+                                      /*mapping=*/std::nullopt);
   Block *body = forall.getBody();
-  for (auto [argument, name] : llvm::zip(body->getArguments(), forallNames))
+  for (auto [argument, name] : llvm::zip(body->getArguments(), argumentNames))
     argument.setLoc(index.named(name));
   builder.setInsertionPointToStart(body);
-  buildQueryTile(body->getArgument(0), body->getArgument(1),
-                 body->getArgument(2), body->getArguments().drop_front(3));
+  buildQueryTile(body->getArguments().take_front(counts.size()),
+                 body->getArguments().drop_front(counts.size()));
   op->replaceAllUsesWith(forall.getResults());
   op->erase();
 }
 
-void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
-                                    Value tile, ValueRange destinations) {
+void AttentionTiler::buildQueryTile(ValueRange counters,
+                                    ValueRange destinations) {
   Location loc = op.getLoc();
-  batch = batchIndex;
-  head = headIndex;
+  if (op.getChunk()) {
+    chunk = counters.front();
+    counters = counters.drop_front();
+  }
+  batch = counters[0];
+  head = counters[1];
+  Value tile = counters[2];
   query0 = index.value(index.apply(
       "i0", index.dim(0) * index.constant(tiles.queries), OpFoldResult(tile)));
   rows = index.min("rows",
@@ -185,8 +200,15 @@ void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
                           state.maximum.getType(), buildSink(), state.maximum);
   state.sum = fillTile("l0", tiles.queries, op.getSinks() ? 1 : 0);
   state.accumulator = fillTile("o0", {tiles.queries, valueSize}, 0);
-  QueryTile place{batch,         head,       query0,  rows,
-                  tiles.queries, tiles.keys, queries, keys};
+  QueryTile place{batch,      head,    query0, rows, tiles.queries,
+                  tiles.keys, queries, keys,   {},   {}};
+  if (chunk) {
+    AffineExpr size = index.constant(*op.getChunk());
+    place.chunkBegin =
+        index.apply("chunk0", index.dim(0) * size, OpFoldResult(chunk));
+    place.chunkEnd =
+        index.apply("chunk1", index.dim(0) * size + size, OpFoldResult(chunk));
+  }
   state = State::of(buildKeyLoops(
       op, place, builder, index, loopNames, state.values(),
       [&](Value key0, OpFoldResult tileRows, bool masked, ValueRange carried) {
@@ -209,17 +231,23 @@ void AttentionTiler::buildQueryTile(Value batchIndex, Value headIndex,
   auto channels = builder.getIndexAttr(valueSize);
   auto forall = cast<scf::ForallOp>(builder.getBlock()->getParentOp());
   builder.setInsertionPointToStart(forall.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(
-      builder, loc, finish.getResult(), destinations[0],
-      layout.order<OpFoldResult>(batch, query0, head, zero),
-      layout.order<OpFoldResult>(one, rows, one, channels),
-      SmallVector<OpFoldResult>(4, one));
-  if (op.getLse())
+  auto store = [&](Value rowsOfTile, Value destination,
+                   SmallVector<OpFoldResult> offsets,
+                   SmallVector<OpFoldResult> sizes) {
+    if (chunk) {
+      offsets.insert(offsets.begin(), chunk);
+      sizes.insert(sizes.begin(), one);
+    }
     tensor::ParallelInsertSliceOp::create(
-        builder, loc, finish.getLse(), destinations[1],
-        ArrayRef<OpFoldResult>{batch, head, query0},
-        ArrayRef<OpFoldResult>{one, one, rows},
-        SmallVector<OpFoldResult>(3, one));
+        builder, loc, rowsOfTile, destination, offsets, sizes,
+        SmallVector<OpFoldResult>(sizes.size(), one));
+  };
+  store(finish.getResult(), destinations[0],
+        layout.order<OpFoldResult>(batch, query0, head, zero),
+        layout.order<OpFoldResult>(one, rows, one, channels));
+  if (op.getLse())
+    store(finish.getLse(), destinations[1], {batch, head, query0},
+          {one, one, rows});
 }
 
 State AttentionTiler::buildKeyTile(Value key0, OpFoldResult tileRows,
@@ -427,6 +455,10 @@ private:
       tiles.queries = queryTile;
     if (keyTile)
       tiles.keys = keyTile;
+    if (std::optional<int64_t> chunk = op.getChunk();
+        chunk && *chunk % tiles.keys != 0)
+      return op.emitOpError("expected chunk to be a multiple of the key tile (")
+             << tiles.keys << " keys), got " << *chunk;
 
     report(op, tiles);
     AttentionTiler(op, tiles).run();

@@ -83,9 +83,10 @@ private:
                        "tensors of f64, and Halide kernels compute in f32), "
                        "got "
                     << schedule);
-    StringRef expected = linear  ? "#attn.linear_schedule"
-                         : tiled ? "#attn.flash_schedule"
-                                 : "#attn.rowwise_schedule";
+    StringRef expected = linear ? "#attn.linear_schedule"
+                         : tiled
+                             ? "#attn.flash_schedule or #attn.decode_schedule"
+                             : "#attn.rowwise_schedule";
     bool fits = linear  ? isa<LinearScheduleAttr>(schedule)
                 : tiled ? isa<FlashScheduleAttr, DecodeScheduleAttr>(schedule)
                         : isa<RowwiseScheduleAttr>(schedule);

@@ -148,6 +148,60 @@ func.func @attention_c8_sinks(%q: tensor<2x3x4x8xf32>, %c: f32, %t: tensor<3xf32
 
 // -----
 
+func.func @attention_c9_positive(%q: tensor<2x3x4x8xf32>, %c: f32) {
+  // expected-error @+1 {{expected chunk >= 1, got 0}}
+  %o, %l = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) chunk(0)
+      : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<1x2x3x4x8xf32>, tensor<1x2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9_lse(%q: tensor<2x3x4x8xf32>, %c: f32) {
+  // expected-error @+1 {{expected lse and no sinks with chunk (because the parts are merged by it, and sinks count once), got no lse}}
+  %o = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) chunk(2)
+      : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x2x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9_sinks(%q: tensor<2x3x4x8xf32>, %c: f32, %t: tensor<4xf32>) {
+  // expected-error @+1 {{expected lse and no sinks with chunk (because the parts are merged by it, and sinks count once), got sinks}}
+  %o, %l = attn.attention %q, %q, %q scale(%c : f32) sinks(%t : tensor<4xf32>) layout(bshd) chunk(2)
+      : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x2x3x4x8xf32>, tensor<2x2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_rank_with_chunk(%q: tensor<2x3x4x8xf32>, %c: f32) {
+  // expected-error @+1 {{expected result of rank 5 with chunk, got 'tensor<2x3x4x8xf32>'}}
+  %o, %l = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) chunk(2)
+      : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>, tensor<2x2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_rank(%q: tensor<2x3x4x8xf32>, %c: f32) {
+  // expected-error @+1 {{expected lse of rank 3, got 'tensor<2x2x4x3xf32>'}}
+  %o, %l = attn.attention %q, %q, %q scale(%c : f32) layout(bshd)
+      : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>, tensor<2x2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9_parts(%q: tensor<2x3x4x8xf32>, %c: f32) {
+  // expected-error @+1 {{expected 2 chunks of 2 keys in result (because M = 3), got 'tensor<4x2x3x4x8xf32>'}}
+  %o, %l = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) chunk(2)
+      : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<4x2x3x4x8xf32>, tensor<2x2x4x3xf32>
+  return
+}
+
+// -----
+
 func.func @attention_isolated(%q: tensor<2x3x4x8xf32>, %c: f32, %n: index) {
   // expected-note @+1 {{required by region isolation constraints}}
   %o = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) mask {

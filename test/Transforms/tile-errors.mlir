@@ -31,3 +31,15 @@ attn.kernel @ranges_without_mask(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32>
   attn.yield %r : tensor<?x?x2x8xf32>
 }
 }
+
+// -----
+
+module attributes {attn.target = "x86-64-v3"} {
+attn.kernel @chunk(%q: tensor<?x4x2x16xf32>, %k: tensor<?x?x2x16xf32>) -> (tensor<?x?x4x2x16xf32>, tensor<?x?x2x4xf32>) {
+  %c = arith.constant 0.25 : f32
+  // expected-error@+1 {{expected chunk to be a multiple of the key tile (256 keys), got 1000}}
+  %o, %l = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) chunk(1000)
+      : tensor<?x4x2x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x16xf32> -> tensor<?x?x4x2x16xf32>, tensor<?x?x2x4xf32>
+  attn.yield %o, %l : tensor<?x?x4x2x16xf32>, tensor<?x?x2x4xf32>
+}
+}

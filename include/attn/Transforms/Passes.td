@@ -235,6 +235,54 @@ def AttnFoldHeadsPass : Pass<"attn-fold-heads", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def AttnSplitKeysPass : Pass<"attn-split-keys", "::mlir::func::FuncOp"> {
+  let summary = "cut the keys of attention with few queries into chunks that run side by side";
+  let description = [{
+    In decoding there is one task for each batch row and key head: less than a processor has cores. With N static and
+    at most 16, fewer than 16 key heads, and a number of keys that may be above the chunk, the keys are cut into
+    chunks of `chunk`, each a task of its own that gives a result and its log-sum-exp. These are merged by what merging
+    is: attention over chunks, whose scores are the log-sum-exps and whose values are the results. The chunk does
+    not depend on threads or batch, so results have the same bits with any number of them.
+
+    Before:
+    ```mlir
+    %o = attn.attention %q, %k, %v scale(%c : f32) layout(bhsd)
+        : tensor<?x8x4x128xf32>, tensor<?x8x?x128xf32>, tensor<?x8x?x128xf32> -> tensor<?x8x4x128xf32>
+    ```
+    After:
+    ```mlir
+    %parts, %lse = attn.attention %q, %k, %v scale(%c : f32) layout(bhsd) chunk(1024)
+        : tensor<?x8x4x128xf32>, tensor<?x8x?x128xf32>, tensor<?x8x?x128xf32> -> tensor<?x?x8x4x128xf32>, tensor<?x?x8x4xf32>
+    %values = tensor.collapse_shape %parts [[0], [1, 2], [3], [4]] : tensor<?x?x8x4x128xf32> into tensor<?x?x4x128xf32>
+    ...
+    %merged = attn.attention %none, %values, %values scale(%one : f32) capture(%lse, %eight : tensor<?x?x8x4xf32>, index) layout(sbhd) score {
+    ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index, %lse_in: tensor<?x?x8x4xf32>, %count: index):
+      %first = arith.divui %b, %count : index
+      %second = arith.remui %b, %count : index
+      %score = tensor.extract %lse_in[%j, %first, %second, %h] : tensor<?x?x8x4xf32>
+      attn.yield %score : f32
+    } : tensor<1x?x4x128xf32>, tensor<?x?x4x128xf32>, tensor<?x?x4x128xf32> -> tensor<1x?x4x128xf32>
+    ...
+    ```
+    After `attn-split-keys{chunk=256}`:
+    ```mlir
+    ...
+    %parts, %lse = attn.attention %q, %k, %v scale(%c : f32) layout(bhsd) chunk(256)
+    ...
+    ```
+
+    - Requires: `attn-fold-heads` has run.
+    - Guarantees: remark `keys-split`.
+    - Rejects: a chunk below 1. Attention with sinks stays as it is.
+    - Place: after `attn-fold-heads`, before `attn-generalize`.
+  }];
+  let options = [
+    Option<"chunk", "chunk", "int64_t", "1024", "Keys of a chunk, a multiple of the key tile.">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AttnGeneralizePass : Pass<"attn-generalize", "::mlir::func::FuncOp"> {
   let summary = "write what fusion left alone as linalg.generic";
   let description = [{

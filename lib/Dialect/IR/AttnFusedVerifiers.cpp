@@ -28,11 +28,44 @@ LogicalResult AttentionOp::verify() {
                    "D");
   checker.tieHeads("value", getValue().getType().getShape(), getLayout(), "M",
                    "G", "Dv");
-  checker.tieHeads("result", getResult().getType().getShape(), getLayout(), "N",
-                   "H", "Dv");
+  // attention_c9
+  unsigned parts = getChunk() ? 1 : 0;
+  if (getChunk() && static_cast<int64_t>(*getChunk()) < 1)
+    return emitOpError() << "expected chunk >= 1, got "
+                         << static_cast<int64_t>(*getChunk());
+  if (parts && (!getLse() || getSinks()))
+    return emitOpError()
+           << "expected lse and no sinks with chunk (because the "
+              "parts are merged by it, and sinks count once), got "
+           << (getLse() ? "sinks" : "no lse");
+  for (auto [name, value, rank] : {std::tuple("result", Value(getResult()), 4),
+                                   {"lse", Value(getLse()), 3}})
+    if (value && cast<RankedTensorType>(value.getType()).getRank() !=
+                     rank + static_cast<int64_t>(parts))
+      return emitOpError() << "expected " << name << " of rank " << rank + parts
+                           << (parts ? " with chunk, got " : ", got ")
+                           << value.getType();
+  // A static number of parts is that of the keys.
+  if (parts) {
+    int64_t chunk = static_cast<int64_t>(*getChunk()), keys = checker.size("M");
+    for (auto [name, value] :
+         {std::pair("result", Value(getResult())), {"lse", Value(getLse())}}) {
+      int64_t count = cast<RankedTensorType>(value.getType()).getDimSize(0);
+      if (!ShapedType::isDynamic(count) && !ShapedType::isDynamic(keys) &&
+          count != llvm::divideCeilSigned(keys, chunk))
+        return emitOpError()
+               << "expected " << llvm::divideCeilSigned(keys, chunk)
+               << " chunks of " << chunk << " keys in " << name
+               << " (because M = " << keys << "), got " << value.getType();
+    }
+  }
+  checker.tieHeads("result", getResult().getType().getShape().drop_front(parts),
+                   getLayout(), "N", "H", "Dv");
   if (getLse())
-    checker.tie("lse", cast<RankedTensorType>(getLse().getType()).getShape(),
-                {"B", "H", "N"});
+    checker.tie(
+        "lse",
+        cast<RankedTensorType>(getLse().getType()).getShape().drop_front(parts),
+        {"B", "H", "N"});
   // attention_c2
   checker.headsShare("H", "G", "key and value");
   // attention_c8

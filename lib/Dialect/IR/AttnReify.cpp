@@ -171,7 +171,6 @@ static void populateBounds(Value value, int64_t dim,
   }
 ATTN_SIZES(AdditiveScoresOp)
 ATTN_SIZES(AlibiOp)
-ATTN_SIZES(AttentionOp)
 ATTN_SIZES(BiasOp)
 ATTN_SIZES(CacheAppendOp)
 ATTN_SIZES(EmbeddingOp)
@@ -194,6 +193,51 @@ ATTN_SIZES(SoftmaxOp)
 ATTN_SIZES(SplitHeadsOp)
 ATTN_SIZES(T5BiasOp)
 #undef ATTN_SIZES
+
+/// ceil(M / chunk) parts, then the sizes of one.
+LogicalResult
+AttentionOp::reifyResultShapes(OpBuilder &builder,
+                               ReifiedRankedShapedTypeDims &dims) {
+  Location loc = getLoc();
+  for (auto [result, table] : llvm::zip(getResults(), getResultSizes(*this))) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<OpFoldResult> sizes;
+    if (getChunk() && !type.isDynamicDim(0)) {
+      sizes.push_back(builder.getIndexAttr(type.getDimSize(0)));
+    } else if (getChunk()) {
+      Value keys = tensor::DimOp::create(builder, loc, getKey(),
+                                         sequenceDim(getLayout()));
+      int64_t chunk = *getChunk();
+      Value last = arith::ConstantIndexOp::create(builder, loc, chunk - 1);
+      Value size = arith::ConstantIndexOp::create(builder, loc, chunk);
+      Value sum = arith::AddIOp::create(builder, loc, keys, last);
+      sizes.push_back(
+          arith::DivUIOp::create(builder, loc, sum, size).getResult());
+    }
+    unsigned parts = sizes.size();
+    for (auto [dim, source] : llvm::enumerate(table))
+      if (!type.isDynamicDim(dim + parts))
+        sizes.push_back(builder.getIndexAttr(type.getDimSize(dim + parts)));
+      else
+        sizes.push_back(
+            tensor::getMixedSize(builder, loc, source.value, source.dim));
+    dims.push_back(std::move(sizes));
+  }
+  return success();
+}
+
+void AttentionOp::populateBoundsForShapedValueDim(
+    Value value, int64_t dim, ValueBoundsConstraintSet &constraints) {
+  int64_t parts = getChunk() ? 1 : 0;
+  if (dim < parts) {
+    constraints.bound(value)[dim] >= 0;
+    return;
+  }
+  SizeSource source = getResultSizes(
+      *this)[cast<OpResult>(value).getResultNumber()][dim - parts];
+  constraints.bound(value)[dim] ==
+      constraints.getExpr(source.value, source.dim);
+}
 
 void DimSizeOp::populateBoundsForIndexValue(
     Value value, ValueBoundsConstraintSet &constraints) {

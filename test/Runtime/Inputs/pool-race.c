@@ -1,3 +1,7 @@
+/*===- pool-race.c - threads of a context ------------------------*- C -*-===*\
+|* Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.     *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                   *|
+\*===----------------------------------------------------------------------===*/
 /* Jobs in which every thread has one task, and a loop inside a task. Threads
  * learn of each other by relaxed numbers only: the pool alone puts what they do
  * in order. */

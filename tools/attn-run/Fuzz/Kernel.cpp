@@ -320,7 +320,10 @@ std::string Writer::write() {
   std::string text = "attn.dim @b range(0, 8)\n";
   if (!kernel.queries)
     text += "attn.dim @n range(0, 512)\n";
-  text += "attn.dim @m range(0, 512)\nfunc.func @main(";
+  // With many keys and few queries keys are split into chunks.
+  text += kernel.queries ? "attn.dim @m range(0, 4096)\n"
+                         : "attn.dim @m range(0, 512)\n";
+  text += "func.func @main(";
   for (auto [i, input] : enumerate(inputs))
     text += (i ? ",\n    %" : "%") + input.name + ": " + typeOf(input.input) +
             " {attn.name = \"" + input.name +

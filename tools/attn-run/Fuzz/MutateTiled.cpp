@@ -101,8 +101,8 @@ bool countTailKeys(ModuleOp module) {
 bool scaleLse(ModuleOp module) {
   return changeAll<TileFinishOp>(module, [](TileFinishOp op) {
     FloatAttr scale = op.getScaleAttr();
-    op.setScaleAttr(FloatAttr::get(scale.getType(),
-                                   scale.getValueAsDouble() * 1.442695));
+    op.setScaleAttr(
+        FloatAttr::get(scale.getType(), scale.getValueAsDouble() * 1.442695));
     return true;
   });
 }

@@ -31,7 +31,7 @@ static bool isSize(StringRef word) {
   auto [name, value] = word.split('=');
   int64_t size;
   return (name == "b" || name == "n" || name == "m") &&
-         !value.getAsInteger(10, size) && size >= 0 && size <= 512;
+         !value.getAsInteger(10, size) && size >= 0 && size <= 4096;
 }
 
 /// False if the word is none.

@@ -44,6 +44,9 @@ static const int64_t lengths[] = {
     25,  31,  32,  33,  37,  47,  48,  49,  63,  64,  65,  72,  97, 127,
     128, 129, 150, 191, 192, 193, 211, 255, 256, 257, 263, 287, 300};
 
+/// Around the chunk that keys of few queries are split by.
+static const int64_t manyKeys[] = {767, 1023, 1024, 1025, 2048, 2500};
+
 ValueSet chooseSet(const Kernel &kernel, uint64_t index) {
   Random random(kernel.seed * 1000003 + index);
   ValueSet set;
@@ -58,6 +61,8 @@ ValueSet chooseSet(const Kernel &kernel, uint64_t index) {
   };
   set.queries = kernel.queries ? kernel.queries : length();
   set.keys = random.oneIn(4) ? set.queries : length();
+  if (kernel.queries && random.oneIn(4))
+    set.keys = random.pick(ArrayRef(manyKeys));
   // What the oracle takes is bounded; one set in fifteen may be large.
   int64_t budget = random.oneIn(15) ? 40'000'000 : 5'000'000;
   auto work = [&] {

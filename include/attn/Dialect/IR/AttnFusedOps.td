@@ -41,6 +41,10 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [AttrSizedOperandSegments, Isol
 
     `sinks` are as in `attn.softmax`: a logit of each head that joins the sum and nothing else.
 
+    With `chunk(S)` the keys are cut into C = ceil(M / S) chunks of S, and the results are those of each
+    chunk alone: `result` is C, B, N, H, Dv (the first dimension in front of the layout's), `lse` is C, B, H, N.
+    Part c is over the keys with c * S <= j < (c + 1) * S; its positions j are still those of the whole.
+
     Four optional regions are the algebra that masks, biases and other rules are written in.
     T is f64 for f64 tensors and f32 for all others. The captures follow as arguments of every
     region; a region reads nothing else from outside, and tensors by `tensor.extract`.
@@ -67,8 +71,10 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [AttrSizedOperandSegments, Isol
     - (C6) A region that is there has one block with the arguments of its row, then the captures.
     - (C7) A region yields one value of its row's type.
     - (C8) `sinks` has H elements.
+    - (C9) With `chunk(S)`, S is positive, there is an `lse` (without it parts cannot be merged), and no `sinks`
+      (they would count once a chunk). A static C is ceil(M / S).
 
-    Lifetime: made by `attn-fuse-attention`; `attn-analyze-masks` sets `key_ranges`; `attn-tile`
+    Lifetime: made by `attn-fuse-attention`; `attn-split-keys` sets `chunk`; `attn-analyze-masks` sets `key_ranges`; `attn-tile`
     opens it into loops over tiles.
 
     Example, a causal soft-capped attention:
@@ -94,13 +100,15 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [AttrSizedOperandSegments, Isol
                        Arg<AnyFloat, "Factor of each product, before `score`.">:$scale,
                        Arg<Optional<Attn_FloatTensorOfRank<[1]>>, "A logit of each head, in the sum only.">:$sinks,
                        Arg<Variadic<AnyType>, "What the regions read.">:$captures,
-                       Attn_LayoutAttr:$layout, OptionalAttr<Attn_KeyRangesAttr>:$key_ranges);
-  let results = (outs Res<Attn_FloatTensorOfRank<[4]>, "One mixed value a query and head.">:$result,
-                      Res<Optional<Attn_FloatTensorOfRank<[3]>>, "Natural log-sum-exp of each row.">:$lse);
+                       Attn_LayoutAttr:$layout, OptionalAttr<I64Attr>:$chunk,
+                       OptionalAttr<Attn_KeyRangesAttr>:$key_ranges);
+  let results = (outs Res<Attn_FloatTensorOfRank<[4, 5]>, "One mixed value a query and head.">:$result,
+                      Res<Optional<Attn_FloatTensorOfRank<[3, 4]>>, "Natural log-sum-exp of each row.">:$lse);
   let regions = (region AnyRegion:$combine, AnyRegion:$score, AnyRegion:$mask, AnyRegion:$values);
   let assemblyFormat = [{
     $query `,` $key `,` $value `scale` `(` $scale `:` type($scale) `)` (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
-    (`capture` `(` $captures^ `:` type($captures) `)`)? `layout` `(` custom<Layout>($layout) `)` (`key_ranges` $key_ranges^)?
+    (`capture` `(` $captures^ `:` type($captures) `)`)? `layout` `(` custom<Layout>($layout) `)`
+    (`chunk` `(` $chunk^ `)`)? (`key_ranges` $key_ranges^)?
     (`combine` $combine^)? (`score` $score^)? (`mask` $mask^)? (`value` $values^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($result) (`,` type($lse)^)?
   }];

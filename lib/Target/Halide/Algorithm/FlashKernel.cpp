@@ -40,8 +40,9 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
       FlashFactors::of(kernel.getScheduleAttr());
   if (!factors)
     return kernel.emitOpError("expected #attn.flash_schedule or "
-                              "#attn.decode_schedule as its schedule (because "
-                              "it holds tiled attention loops)");
+                              "#attn.decode_schedule (because of what the "
+                              "kernel computes), got ")
+           << kernel.getScheduleAttr();
   FailureOr<FlashNest> nest = readFlashNest(kernel);
   if (failed(nest))
     return failure();
