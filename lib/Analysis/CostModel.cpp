@@ -97,42 +97,90 @@ static Size countBytes(Value value, const Shape &shape) {
   return multiply(product(*shape), SizePolynomial(llvm::divideCeil(bits, 8)));
 }
 
+/// The rows of a table that a kernel reads: none if `argument` is no table.
+static Shape rowsOfTable(BlockArgument argument, const SizeReader &inside) {
+  if (!argument.hasOneUse())
+    return std::nullopt;
+  Operation *user = *argument.user_begin();
+  if (auto embedding = dyn_cast<EmbeddingOp>(user);
+      embedding && embedding.getTable() == argument)
+    return inside.shape(embedding.getIds());
+  auto positions = dyn_cast<LearnedPositionsOp>(user);
+  if (!positions || positions.getTable() != argument)
+    return std::nullopt;
+  Shape input = inside.shape(positions.getInput());
+  if (!input)
+    return std::nullopt;
+  return SmallVector<SizePolynomial>{(*input)[input->size() - 2]};
+}
+
 /// The bytes of a kernel's input `argument`, which is `input` outside.
 static Size countInput(BlockArgument argument, Value input,
                        const SizeReader &inside, const SizeReader &host) {
-  auto embedding = argument.hasOneUse()
-                       ? dyn_cast<EmbeddingOp>(*argument.user_begin())
-                       : EmbeddingOp();
-  if (!embedding || embedding.getTable() != argument)
-    return countBytes(input, host.shape(input));
-  Shape rows = inside.shape(embedding.getIds());
   Shape table = host.shape(input);
-  if (rows && table)
-    rows->push_back(table->back());
-  return countBytes(input, table ? rows : table);
+  Shape rows = rowsOfTable(argument, inside);
+  if (!rows || !table)
+    return countBytes(input, table);
+  rows->push_back(table->back());
+  return countBytes(input, rows);
 }
 
-static Cost countCall(CallOp call, KernelOp kernel, const SizeReader &host) {
-  SizeReader inside;
+static std::optional<AttentionCost> readAttention(AttentionOp op,
+                                                  const SizeReader &reader) {
+  Shape query = reader.shape(op.getQuery());
+  Shape key = reader.shape(op.getKey());
+  Shape value = reader.shape(op.getValue());
+  if (!query || !key || !value)
+    return std::nullopt;
+  Layout layout = op.getLayout();
+  std::optional<double> heads = (*query)[headDim(layout)].constant();
+  std::optional<double> channels = query->back().constant();
+  std::optional<double> valueChannels = value->back().constant();
+  if (!heads || !channels || !valueChannels)
+    return std::nullopt;
+  AttentionCost cost;
+  cost.op = op;
+  cost.batches = (*query)[batchDim(layout)];
+  cost.queries = (*query)[sequenceDim(layout)];
+  cost.keys = (*key)[sequenceDim(layout)];
+  cost.heads = int64_t(*heads);
+  cost.channels = int64_t(*channels);
+  cost.valueChannels = int64_t(*valueChannels);
+  return cost;
+}
+
+static CallCost countCall(CallOp call, KernelOp kernel,
+                          const SizeReader &host) {
+  auto inside = std::make_shared<SizeReader>();
   for (auto [argument, input] :
        llvm::zip(kernel.getBody().getArguments(), call.getInputs())) {
-    inside.setShape(argument, host.shape(input));
-    inside.setIndex(argument, host.index(input));
+    inside->setShape(argument, host.shape(input));
+    inside->setIndex(argument, host.index(input));
   }
 
-  Cost cost;
+  CallCost cost;
+  cost.kernel = kernel;
   cost.calls = 1;
+  cost.flops = cost.bytes = cost.weightBytes = SizePolynomial();
   for (Operation &op : kernel.getBody().front()) {
-    inside.visit(op);
-    cost.flops = add(cost.flops, countFlops(op, inside));
+    inside->visit(op);
+    cost.flops = add(cost.flops, countFlops(op, *inside));
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      cost.attention = readAttention(attention, *inside);
   }
   llvm::SmallPtrSet<Value, 8> seen;
   for (auto [argument, input] :
-       llvm::zip(kernel.getBody().getArguments(), call.getInputs()))
-    if (seen.insert(input).second)
-      cost.bytes = add(cost.bytes, countInput(argument, input, inside, host));
+       llvm::zip(kernel.getBody().getArguments(), call.getInputs())) {
+    if (!seen.insert(input).second)
+      continue;
+    Size bytes = countInput(argument, input, *inside, host);
+    cost.bytes = add(cost.bytes, bytes);
+    if (input.getDefiningOp<WeightRefOp>())
+      cost.weightBytes = add(cost.weightBytes, bytes);
+  }
   for (Value output : call.getOutputs())
     cost.bytes = add(cost.bytes, countBytes(output, host.shape(output)));
+  cost.sizes = std::move(inside);
   return cost;
 }
 
@@ -154,19 +202,40 @@ Cost ModelCost::total() const {
   return result;
 }
 
-ModelCost attn::estimateCost(ModuleOp module) {
+std::vector<CallCost> attn::estimateCalls(ModuleOp module) {
   // Variants of a model do the same work.
   for (auto variant : module.getOps<ModuleOp>())
-    return estimateCost(variant);
-  ModelCost result;
-  llvm::StringMap<size_t> numbers;
+    return estimateCalls(variant);
+  std::vector<CallCost> result;
   forEachCall(module, [&](CallOp call, const SizeReader &reader) {
     auto kernel = module.lookupSymbol<KernelOp>(call.getCallee());
-    auto [place, isNew] =
-        numbers.try_emplace(call.getCallee(), result.kernels.size());
-    if (isNew)
-      result.kernels.push_back({call.getCallee().str(), Cost()});
-    result.kernels[place->second].cost += countCall(call, kernel, reader);
+    CallCost cost = countCall(call, kernel, reader);
+    auto same = llvm::find_if(result, [&](const CallCost &known) {
+      return known.kernel == kernel && known.flops == cost.flops &&
+             known.bytes == cost.bytes;
+    });
+    if (same != result.end())
+      ++same->calls;
+    else
+      result.push_back(std::move(cost));
   });
+  return result;
+}
+
+ModelCost attn::estimateCost(ModuleOp module) {
+  ModelCost result;
+  std::vector<CallCost> calls = estimateCalls(module);
+  for (CallCost &call : calls) {
+    std::string name = call.kernel.getSymName().str();
+    auto place = llvm::find_if(result.kernels, [&](const KernelCost &known) {
+      return known.kernel == name;
+    });
+    if (place == result.kernels.end())
+      place = result.kernels.insert(place, {name, Cost()});
+    Size count = SizePolynomial(double(call.calls));
+    place->cost.calls += call.calls;
+    place->cost.flops = add(place->cost.flops, multiply(call.flops, count));
+    place->cost.bytes = add(place->cost.bytes, multiply(call.bytes, count));
+  }
   return result;
 }

@@ -9,6 +9,9 @@
 // does, and fit the registers; cache blocks must fit the caches. What the
 // formulas leave open was measured on a Zen 3 core (AVX2, 512 KiB of L2).
 //
+// `attn-opt --print-target` prints each factor with its formula and numbers
+// (TargetText.cpp).
+//
 //===----------------------------------------------------------------------===//
 
 #include "attn/Analysis/ScheduleModel.h"
@@ -39,7 +42,8 @@ static bool fits(RegisterTile tile, const TargetInfo &target) {
 
 /// The register tile of scores: queries are the vectors, keys the scalars, in
 /// powers of two so that they divide a key tile. The most sums win; among
-/// equals the tile with fewer loads.
+/// equals the tile with fewer loads:
+///     max v k  with  v k + v + 1 (+ 1) <= registers,  v <= 4,  k = 2^e <= 16
 static RegisterTile chooseScoreTile(const TargetInfo &target) {
   RegisterTile best{1, 1};
   for (int64_t vectors = 1; vectors <= 4; ++vectors)
@@ -100,6 +104,7 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
   int64_t lanes = target.f32Lanes();
 
   AttentionTiles tiles;
+  // queries = v lanes
   tiles.queries = scores.vectors * lanes;
   // A short sequence of known length does not need more vectors than it fills.
   if (queries > 0)
@@ -110,6 +115,7 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
   // The output tile has the same shape as the score tile, with channels in the
   // place of keys. A number that divides the head size leaves no rest; below
   // four channels the loop would not hide the latency of a sum.
+  // valueUnroll = k / 2^e, the largest that divides Dv, at least 4
   tiles.valueUnroll = scores.scalars;
   while (tiles.valueUnroll > 4 && valueSize % tiles.valueUnroll != 0)
     tiles.valueUnroll /= 2;
@@ -117,6 +123,8 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
   // Measured flat from 64 to 256 keys at a head size of 64: larger tiles
   // rescale less often. Scores, K, V, queries and accumulator of a tile are to
   // take at most half of L2, the other half is for what streams through.
+  // keys = 128 / 2^e >= 16, the largest with
+  //     4 (queries keys + keys (D + Dv) + queries (D + Dv)) <= L2 / 2
   auto bytes = [&](int64_t keys) {
     return 4 * (tiles.queries * keys + keys * (headSize + valueSize) +
                 tiles.queries * (headSize + valueSize));
@@ -133,7 +141,10 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
 
 /// The register tile of a linear layer: output channels are the vectors, rows
 /// the scalars. Tiles are asked in the order of sums a load; one with less
-/// reuse must be faster by more than 2 %, which is what measurements resolve.
+/// reuse must be faster by more than 2 %, which is what measurements resolve:
+///     min ceil(N / (v lanes)) cycles(v, r) / r (1 + (r - 1) / 256)
+///     with  v r + v + 1 (+ 1) <= registers,  v <= 4,  r <= 8
+///     cycles(v, r) = max(v r / multiply-adds, (v + r) / 2, latency)
 static RegisterTile chooseLinearTile(const TargetInfo &target,
                                      int64_t outputs) {
   // Columns that pad the last panel cost time, and so do the rows that are
@@ -178,6 +189,7 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
                                       int64_t outputs) {
   RegisterTile tile = chooseLinearTile(target, outputs);
   LinearBlocks blocks;
+  // mr = r, nr = v lanes
   blocks.mr = tile.scalars;
   blocks.nr = tile.vectors * target.f32Lanes();
 
@@ -187,14 +199,62 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
   // 24 and 512 KiB), blocking K costs more in partial sums than it gains.
   blocks.kc = 0;
   if (inputs * blocks.nr * 4 >= target.l2Bytes * 3 / 16)
-    // A block of a panel is to stay in L1 beside the rows that stream by.
+    // A block of a panel is to stay in L1 beside the rows that stream by:
+    // kc = the largest multiple of 8 that divides K with 4 kc nr <= 3/4 L1.
     blocks.kc =
         chooseInputBlock(inputs, target.l1Bytes * 3 / 4 / (blocks.nr * 4));
-  // The packed block of rows is to take at most half of L2.
+  // The packed block of rows is to take at most half of L2:
+  // mb = min(512, L2 / 2 / (4 kc)), in steps of mr.
   if (blocks.kc)
     rows = std::min(rows, target.l2Bytes / 2 / (blocks.kc * 4));
   blocks.mb = std::max(rows / blocks.mr * blocks.mr, blocks.mr);
   return blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// Scratch
+//===----------------------------------------------------------------------===//
+
+int64_t attn::attentionScratchBytes(const AttentionTiles &tiles,
+                                    int64_t headSize, int64_t valueSize) {
+  // The accumulator lies in blocks of channels, one more for what belongs to a
+  // row: 4 queries (D + 2 keys + (ceil(Dv / u) + 1) u)
+  int64_t blocks = llvm::divideCeil(valueSize, tiles.valueUnroll) + 1;
+  return 4 * tiles.queries *
+         (headSize + 2 * tiles.keys + blocks * tiles.valueUnroll);
+}
+
+/// Rows of a block: equal parts of at most about `limit`, in steps of mr.
+static int64_t balancedBlock(int64_t rows, int64_t limit, int64_t mr) {
+  int64_t count = std::max<int64_t>(llvm::divideCeil(rows, limit), 1);
+  int64_t even = llvm::divideCeil(rows, count);
+  return std::max<int64_t>(llvm::divideCeil(even, mr), 1) * mr;
+}
+
+int64_t attn::linearScratchBytes(const TargetInfo &target,
+                                 const LinearBlocks &blocks, int64_t outputs,
+                                 int64_t rows, bool hasNorm) {
+  if (rows <= 0)
+    return 0;
+  int64_t bytes = 0;
+  int64_t blockRows = std::min(rows, balancedBlock(rows, blocks.mb, blocks.mr));
+  if (hasNorm) {
+    // Rows before their norm take at most half of L2.
+    int64_t limit = std::max(
+        std::min(blocks.mb, target.l2Bytes / 2 / 4 / outputs), blocks.mr);
+    blockRows = std::min(rows, balancedBlock(rows, limit, blocks.mr));
+    bytes += 4 * outputs * blockRows;
+  }
+  if (blocks.kc) {
+    // Panels fall into at most 8 tasks, fewer where there are several blocks of
+    // rows (LinearCpu.cpp).
+    int64_t panels = llvm::divideCeil(outputs, blocks.nr);
+    int64_t tasks = std::clamp<int64_t>(
+        llvm::divideCeil(8, llvm::divideCeil(rows, blockRows)), 1, panels);
+    bytes +=
+        4 * blocks.nr * blockRows * int64_t(llvm::divideCeil(panels, tasks));
+  }
+  return bytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,7 +264,7 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
 int64_t attn::chooseRowsInFlight(const TargetInfo &target) {
   // A row sums two things (values and squares), each a chain of additions that
   // waits for itself: enough rows to cover ports times latency, as a power of
-  // two.
+  // two: the largest 2^e <= multiply-adds latency / 2.
   int64_t rows = target.fmaPorts * target.fmaLatency / 2;
   return llvm::bit_floor(uint64_t(rows));
 }

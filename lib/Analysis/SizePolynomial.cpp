@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Analysis/SizePolynomial.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -85,6 +86,35 @@ SizePolynomial::evaluate(const llvm::StringMap<int64_t> &dims) const {
   return sum;
 }
 
+SizePolynomial SizePolynomial::substitute(
+    llvm::function_ref<SizePolynomial(llvm::StringRef)> replacement) const {
+  SizePolynomial result;
+  for (const auto &[names, factor] : terms) {
+    SizePolynomial product(factor);
+    for (const std::string &name : names)
+      product *= replacement(name);
+    result += product;
+  }
+  return result;
+}
+
+bool SizePolynomial::hasNegativeFactor() const {
+  return llvm::any_of(terms, [](const auto &term) { return term.second < 0; });
+}
+
+std::pair<SizePolynomial, SizePolynomial> SizePolynomial::splitBySign() const {
+  std::pair<SizePolynomial, SizePolynomial> result;
+  for (const auto &[names, factor] : terms)
+    (factor > 0 ? result.first : result.second).add(names, std::fabs(factor));
+  return result;
+}
+
+/// 12 or 0.5: halves are what sums of lines have.
+static std::string number(double value) {
+  bool isInteger = value == std::floor(value);
+  return llvm::formatv(isInteger ? "{0:F0}" : "{0:F1}", value);
+}
+
 std::string SizePolynomial::str() const {
   std::vector<std::pair<Names, double>> sorted(terms.begin(), terms.end());
   llvm::sort(sorted, [](const auto &a, const auto &b) {
@@ -99,7 +129,7 @@ std::string SizePolynomial::str() const {
       text += "-";
     bool showsFactor = names.empty() || std::fabs(factor) != 1.0;
     if (showsFactor)
-      text += llvm::formatv("{0:F0}", std::fabs(factor)).str();
+      text += number(std::fabs(factor));
     if (showsFactor && !names.empty())
       text += "*";
     text += llvm::join(names, "*");

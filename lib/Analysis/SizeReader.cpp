@@ -160,11 +160,46 @@ Shape SizeReader::readShape(OpResult tensor) const {
             result.push_back(size);
         return result;
       })
+      .Case([&](EmbeddingOp embedding) -> Shape {
+        Shape ids = shape(embedding.getIds());
+        Shape table = shape(embedding.getTable());
+        if (!ids || !table)
+          return std::nullopt;
+        ids->push_back(table->back());
+        return ids;
+      })
+      .Case([&](PoolOp pool) -> Shape {
+        // (batch, sequence, channels) to (batch, channels)
+        Shape input = shape(pool.getInput());
+        if (!input || input->size() != 3)
+          return std::nullopt;
+        input->erase(input->begin() + 1);
+        return input;
+      })
+      .Case([&](FusedLinearOp linear) -> Shape {
+        Shape input = shape(linear.getInput());
+        if (!input)
+          return std::nullopt;
+        int64_t outputs = linear.getResult().getType().getDimSize(1);
+        input->back() = static_cast<double>(outputs);
+        return input;
+      })
+      // A result for each element, or each row, of the input.
+      .Case<LayerNormOp, L2NormalizeOp, LearnedPositionsOp, SinusoidalOp,
+            RotaryOp, SoftmaxOp>(
+          [&](Operation *op) { return shape(op->getOperand(0)); })
       .Case([&](DestinationStyleOpInterface written) {
         return shape(
             written.getDpsInitOperand(tensor.getResultNumber())->get());
       })
-      .Default([](Operation *) { return std::nullopt; });
+      .Default([&](Operation *op) -> Shape {
+        if (!op->hasTrait<OpTrait::Elementwise>())
+          return std::nullopt;
+        for (Value operand : op->getOperands())
+          if (Shape known = shape(operand))
+            return known;
+        return std::nullopt;
+      });
 }
 
 SizeReader SizeReader::ofEntry(func::FuncOp entry) {

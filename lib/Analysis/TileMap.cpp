@@ -159,10 +159,18 @@ static std::vector<TileClass> classifyForAnyLeaves(KeyRangesAttr ranges,
 
 // What this does with numbers, attn-tile does with IR.
 std::vector<TileClass> attn::classifyTiles(KeyRangesAttr ranges,
-                                           const TileGrid &grid,
-                                           int64_t query0) {
-  if (llvm::is_contained(grid.leaves, std::nullopt))
-    return classifyForAnyLeaves(ranges, grid, query0);
+                                           const TileGrid &grid, int64_t query0,
+                                           std::vector<int64_t> *keys) {
+  if (keys)
+    keys->assign(grid.keyTiles(), 0);
+  if (llvm::is_contained(grid.leaves, std::nullopt)) {
+    std::vector<TileClass> classes = classifyForAnyLeaves(ranges, grid, query0);
+    for (size_t tile = 0; keys && tile < classes.size(); ++tile)
+      if (classes[tile] != TileClass::Skipped)
+        (*keys)[tile] =
+            std::min(grid.keyTile, grid.keys - int64_t(tile) * grid.keyTile);
+    return classes;
+  }
   SmallVector<int64_t> symbols{grid.queries, grid.keys};
   for (std::optional<int64_t> leaf : grid.leaves)
     symbols.push_back(*leaf);
@@ -207,6 +215,10 @@ std::vector<TileClass> attn::classifyTiles(KeyRangesAttr ranges,
         classes[tile[2] / step] = TileClass::Full;
       else if (ranges.getVisible().empty() || inAnyOf(ranges.getVisible()))
         classes[tile[2] / step] = TileClass::Partial;
+      // A loop over the tiles of several ranges has one end, that of the keys.
+      int64_t last = ranges.getRanges().size() == 1 ? end : grid.keys;
+      if (keys && classes[tile[2] / step] != TileClass::Skipped)
+        (*keys)[tile[2] / step] = std::min(step, last - tile[2]);
     }
     cursor = std::max(cursor, up(end));
   }

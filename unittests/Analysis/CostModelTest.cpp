@@ -45,6 +45,24 @@ TEST(SizePolynomial, CollectsEqualTerms) {
   EXPECT_FALSE(b == s);
 }
 
+TEST(SizePolynomial, PrintsHalves) {
+  SizePolynomial n = SizePolynomial::dim("n");
+  EXPECT_EQ((n * n * 0.5 + n * -0.5).str(), "0.5*n*n - 0.5*n");
+}
+
+TEST(SizePolynomial, ReplacesAndSplits) {
+  SizePolynomial n = SizePolynomial::dim("n"), m = SizePolynomial::dim("m");
+  EXPECT_EQ((n * n + m).substitute([&](llvm::StringRef dim) {
+    return dim == "n" ? m + 1 : SizePolynomial(5);
+  }),
+            m * m + m * 2 + 6);
+  auto [left, right] = (n * 2 + m * -3 + -4).splitBySign();
+  EXPECT_EQ(left.str(), "2*n");
+  EXPECT_EQ(right.str(), "3*m + 4");
+  EXPECT_TRUE((n + m * -1).hasNegativeFactor());
+  EXPECT_FALSE((n + m).hasNegativeFactor());
+}
+
 TEST(SizePolynomial, HasAValueIfItsDimsHave) {
   SizePolynomial size = SizePolynomial::dim("b") * 3 + 4;
   EXPECT_EQ(size.constant(), std::nullopt);
@@ -231,6 +249,44 @@ TEST_F(CostModel, CountsTheRowsOfATableThatIdsSelect) {
     return
   })mlir"),
               ElementsAre("embed_0: 1, 0, 72*n"));
+}
+
+TEST_F(CostModel, CountsThePositionsThatThereAre) {
+  // 3 x n vectors of 8 read and written, and n of the 512 positions.
+  EXPECT_THAT(count(R"mlir(
+  attn.kernel @positions_0(%x: tensor<3x?x8xf32>, %t: tensor<512x8xf32>) -> tensor<3x?x8xf32> {
+    %y = attn.learned_positions %x, %t : tensor<3x?x8xf32>, tensor<512x8xf32>
+    attn.yield %y : tensor<3x?x8xf32>
+  }
+  func.func @f(%x: tensor<3x?x8xf32> {attn.dims = ["", "n", ""]}, %t: tensor<512x8xf32>, %e: tensor<3x?x8xf32> {attn.dims = ["", "n", ""]}) {
+    %y = attn.call @positions_0 ins(%x, %t : tensor<3x?x8xf32>, tensor<512x8xf32>) outs(%e : tensor<3x?x8xf32>) -> tensor<3x?x8xf32>
+    return
+  })mlir"),
+              ElementsAre("positions_0: 1, 0, 224*n"));
+}
+
+TEST_F(CostModel, TellsCallsOfDifferentSizesApart) {
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(std::string(linear) + R"mlir(
+  attn.weight @w value<dense<1.0> : tensor<8x4xf32>> : tensor<8x4xf32>
+  func.func @f(%x: tensor<?x4xf32> {attn.dims = ["n", ""]}, %e: tensor<?x8xf32> {attn.dims = ["n", ""]},
+               %z: tensor<?x4xf32> {attn.dims = ["m", ""]}, %g: tensor<?x8xf32> {attn.dims = ["m", ""]}) {
+    %w = attn.weight_ref @w : tensor<8x4xf32>
+    %0 = attn.call @linear_0 ins(%x, %w : tensor<?x4xf32>, tensor<8x4xf32>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+    %1 = attn.call @linear_0 ins(%z, %w : tensor<?x4xf32>, tensor<8x4xf32>) outs(%g : tensor<?x8xf32>) -> tensor<?x8xf32>
+    %2 = attn.call @linear_0 ins(%x, %w : tensor<?x4xf32>, tensor<8x4xf32>) outs(%0 : tensor<?x8xf32>) -> tensor<?x8xf32>
+    return
+  })mlir",
+                                              &context);
+  ASSERT_TRUE(module);
+  std::vector<CallCost> calls = estimateCalls(*module);
+  ASSERT_THAT(calls, SizeIs(2));
+  EXPECT_EQ(calls[0].calls, 2);
+  EXPECT_EQ(calls[0].flops->str(), "64*n");
+  EXPECT_EQ(calls[0].bytes->str(), "48*n + 128");
+  EXPECT_EQ(calls[0].weightBytes->str(), "128");
+  EXPECT_EQ(calls[1].calls, 1);
+  EXPECT_EQ(calls[1].flops->str(), "64*m");
 }
 
 TEST_F(CostModel, ReadsATensorThatIsPassedTwiceOnce) {

@@ -42,3 +42,32 @@ TEST(TargetInfo, CountsLanes) {
   EXPECT_EQ(lookupTarget("x86-64-v3")->f32Lanes(), 8);
   EXPECT_EQ(lookupTarget("arm64")->f32Lanes(), 4);
 }
+
+//===----------------------------------------------------------------------===//
+// Machines
+//===----------------------------------------------------------------------===//
+
+TEST(TargetInfo, AssumesAMachine) {
+  // 3 GHz x 2 x 8 lanes x 2 multiply-adds, and half of it where a multiply-add
+  // is two instructions.
+  EXPECT_EQ(assumeMachine(*lookupTarget("x86-64-v3")).str(),
+            "gflops=96.0,gbytes=12.0");
+  EXPECT_EQ(assumeMachine(*lookupTarget("x86-64-v2")).gflops, 24.0);
+  EXPECT_FALSE(assumeMachine(*lookupTarget("arm64")).isMeasured);
+}
+
+TEST(TargetInfo, ReadsAMachine) {
+  std::optional<Machine> machine = parseMachine("gflops=64,gbytes=12.5");
+  ASSERT_TRUE(machine.has_value());
+  EXPECT_TRUE(machine->isMeasured);
+  EXPECT_EQ(machine->gbytes, 12.5);
+  EXPECT_EQ(machine->gigahertz(*lookupTarget("x86-64-v3")), 2.0);
+  EXPECT_EQ(machine->str(), "gflops=64.0,gbytes=12.5");
+  EXPECT_TRUE(parseMachine("gbytes=1,gflops=2").has_value());
+  for (const char *text :
+       {"", "gflops=64", "gflops=64,gbytes=0", "gflops=64,gbytes=-1",
+        "gflops=64,gbytes=x", "gflops=64,gflops=64", "gflops=64,gbytes=inf",
+        "gflops=64,gbytes=1,ghz=3", "gflops=64,gbytes=1,",
+        "gflops=nan,gbytes=1"})
+    EXPECT_FALSE(parseMachine(text).has_value()) << text;
+}

@@ -54,6 +54,16 @@ struct LinearBlocks {
 LinearBlocks chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
                                 int64_t outputs);
 
+/// Bytes beside the tensors that a thread works in: a query tile with its
+/// scores, weights and accumulator.
+int64_t attentionScratchBytes(const AttentionTiles &tiles, int64_t headSize,
+                              int64_t valueSize);
+
+/// The same for `rows` rows of a linear layer: the sums of blocks of K, and
+/// whole rows where a norm follows (`hasNorm`), which all threads share.
+int64_t linearScratchBytes(const TargetInfo &target, const LinearBlocks &blocks,
+                           int64_t outputs, int64_t rows, bool hasNorm);
+
 /// Rows that a row-wise kernel works on at a time.
 int64_t chooseRowsInFlight(const TargetInfo &target);
 

@@ -11,6 +11,7 @@
 #ifndef ATTN_ANALYSIS_SIZEPOLYNOMIAL_H
 #define ATTN_ANALYSIS_SIZEPOLYNOMIAL_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -54,6 +55,13 @@ public:
   std::optional<double> constant() const;
   /// Its value for the values of dims; none if one is missing.
   std::optional<double> evaluate(const llvm::StringMap<int64_t> &dims) const;
+  /// Each dim replaced by what `replacement` says.
+  SizePolynomial substitute(
+      llvm::function_ref<SizePolynomial(llvm::StringRef)> replacement) const;
+  /// Whether a term has a negative factor.
+  bool hasNegativeFactor() const;
+  /// The terms with positive factors, and the others with their signs changed.
+  std::pair<SizePolynomial, SizePolynomial> splitBySign() const;
   /// Terms of the highest degree first, `*` and `+` between; a power is a
   /// product, so that the text is an expression of C and of Python.
   std::string str() const;

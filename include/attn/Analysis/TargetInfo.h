@@ -13,7 +13,12 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
 
 namespace attn {
 
@@ -41,13 +46,43 @@ struct TargetInfo {
   bool fusedMultiplyAdd;
   /// Data caches of a core.
   int64_t l1Bytes, l2Bytes;
+  /// What one core does if nobody measured it: cycles a second, and bytes of
+  /// memory that it reads a second. No schedule depends on them, predictions of
+  /// time do (see Machine).
+  double assumedGHz, assumedReadGBytes;
 
   /// Bits of attn-c/cpu.h that must be present at run time.
   uint32_t cpuFeatures;
 
   /// f32 lanes of a vector.
   int64_t f32Lanes() const { return vectorBytes / 4; }
+  /// f32 multiplications and additions in a cycle at most. A multiply-add that
+  /// is two instructions takes two slots.
+  double flopsPerCycle() const {
+    return double(2 * f32Lanes() * fmaPorts) / (fusedMultiplyAdd ? 1 : 2);
+  }
 };
+
+/// How fast one core of a machine is; 1e9 a second each.
+struct Machine {
+  /// f32 multiplications and additions, and bytes read from memory.
+  double gflops = 0, gbytes = 0;
+  /// Whether they were measured (`attn-run --measure-machine`).
+  bool isMeasured = false;
+
+  /// Cycles a second that the multiply-adds amount to.
+  double gigahertz(const TargetInfo &target) const {
+    return gflops / target.flopsPerCycle();
+  }
+  /// `gflops=96,gbytes=12`, as `parseMachine` reads it.
+  std::string str() const;
+};
+
+/// The machine that a target's row assumes.
+Machine assumeMachine(const TargetInfo &target);
+
+/// Reads `gflops=N,gbytes=N` with numbers above 0; none otherwise.
+std::optional<Machine> parseMachine(llvm::StringRef text);
 
 /// All targets, from the least to the most demanding one of each architecture.
 llvm::ArrayRef<TargetInfo> allTargets();
@@ -57,6 +92,10 @@ const TargetInfo *lookupTarget(llvm::StringRef name);
 
 /// "x86-64-v2, x86-64-v3, ..." for messages.
 std::string targetNames();
+
+/// Writes the row of a target, a line a number with its unit and what depends
+/// on it, and the schedule factors that follow with their formulas.
+void printTarget(const TargetInfo &target, llvm::raw_ostream &os);
 
 } // namespace attn
 

@@ -48,9 +48,12 @@ enum class TileClass : uint8_t {
   Unknown, ///< Up to leaves that are not known.
 };
 
-/// The classes of the key tiles of the query tile that begins at `query0`.
+/// The classes of the key tiles of the query tile that begins at `query0`. If
+/// `keys` is not null it becomes the number of keys that are visited in each: a
+/// range may end inside of a tile. Up to leaves, that is all of the tile.
 std::vector<TileClass> classifyTiles(KeyRangesAttr ranges, const TileGrid &grid,
-                                     int64_t query0);
+                                     int64_t query0,
+                                     std::vector<int64_t> *keys = nullptr);
 
 /// Tiles of each class; `runTime` are those that a run decides about, by leaves
 /// or by attn.tile_any.

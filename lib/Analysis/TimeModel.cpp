@@ -1,0 +1,301 @@
+//===- TimeModel.cpp - how long a kernel should take -----------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Products take the cycles of RegisterTile, what is element-wise those of
+// Slots.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Analysis/TimeModel.h"
+
+#include "SizeReader.h"
+#include "Slots.h"
+
+#include "attn/Analysis/ScheduleModel.h"
+#include "attn/Analysis/TileMap.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Adds up the cycles of one call.
+class Cycles {
+public:
+  Cycles(const TimeModel &model, const SizeReader &sizes)
+      : model(model), target(model.target), sizes(sizes) {}
+
+  /// None if a size is not known.
+  std::optional<double> count(KernelOp kernel);
+
+private:
+  std::optional<SmallVector<double>> shape(Value tensor) const;
+  std::optional<double> countOp(Operation &op);
+  std::optional<double> countLinear(FusedLinearOp op);
+  std::optional<double> countAttention(AttentionOp op);
+  std::optional<double> countGeneric(linalg::GenericOp op);
+  /// Cycles of that many slots for each of so many elements.
+  double elementwise(double elements, double slots) const {
+    return elements / double(target.f32Lanes()) * slots * slotsFactor(target) /
+           double(target.fmaPorts);
+  }
+
+  const TimeModel &model;
+  const TargetInfo &target;
+  const SizeReader &sizes;
+};
+
+} // namespace
+
+std::optional<SmallVector<double>> Cycles::shape(Value tensor) const {
+  Shape shape = sizes.shape(tensor);
+  if (!shape)
+    return std::nullopt;
+  SmallVector<double> result;
+  for (const SizePolynomial &size : *shape) {
+    std::optional<double> value = size.evaluate(model.dims);
+    if (!value || *value < 0)
+      return std::nullopt;
+    result.push_back(*value);
+  }
+  return result;
+}
+
+static double productOf(ArrayRef<double> sizes) {
+  double product = 1;
+  for (double size : sizes)
+    product *= size;
+  return product;
+}
+
+std::optional<double> Cycles::countLinear(FusedLinearOp op) {
+  auto input = shape(op.getInput());
+  if (!input)
+    return std::nullopt;
+  double rows = (*input)[0], inputs = (*input)[1];
+  auto outputs = double(op.getResult().getType().getDimSize(1));
+  LinearBlocks blocks =
+      chooseLinearBlocks(target, int64_t(inputs), int64_t(outputs));
+  RegisterTile tile{blocks.nr / target.f32Lanes(), blocks.mr};
+  double panels = std::ceil(outputs / double(blocks.nr));
+  double cycles;
+  if (rows == 1) {
+    // Each multiply-add loads its weights, two loads a cycle.
+    cycles = panels * double(tile.vectors) * inputs *
+             std::max(0.5, 1 / double(target.fmaPorts));
+  } else {
+    double tiles = std::ceil(rows / double(blocks.mr));
+    cycles = panels * tiles * inputs * tile.cycles(target);
+  }
+  double results = rows * outputs;
+  cycles += elementwise(results, slotsOf(op.getEpilogue()));
+  // Each further block of K loads and stores the sums.
+  if (blocks.kc)
+    cycles +=
+        elementwise(results, 2 * std::ceil(inputs / double(blocks.kc)) - 1);
+  if (op.getGamma())
+    cycles += elementwise(results, normSlots);
+  return cycles;
+}
+
+namespace {
+/// What the query tiles of a head visit: tiles of keys, and the keys in them,
+/// of which `masked` are in tiles that have a mask.
+struct Visits {
+  double queryTiles = 0, tiles = 0, keys = 0, masked = 0;
+};
+} // namespace
+
+static Visits countVisits(AttentionOp op, double queries, double keys,
+                          const AttentionTiles &tiles) {
+  TileGrid grid;
+  grid.queries = int64_t(queries);
+  grid.keys = int64_t(keys);
+  grid.queryTile = tiles.queries;
+  grid.keyTile = tiles.keys;
+  auto rows = double(grid.queryTiles());
+  Visits all{rows, rows * double(grid.keyTiles()), rows * keys, 0};
+  KeyRangesAttr ranges = op.getKeyRangesAttr();
+  if (op.getMask().empty())
+    return all;
+  all.masked = all.keys;
+  if (!ranges)
+    return all;
+  grid.leaves.assign(ranges.getNumSymbols() - 2, std::nullopt);
+  // What nobody would wait for. A proof for leaves takes long as well.
+  if (all.tiles > (grid.leaves.empty() ? 1 << 20 : 1 << 12))
+    return all;
+  Visits visits;
+  visits.queryTiles = rows;
+  std::vector<int64_t> visited;
+  for (int64_t query = 0; query < grid.queries; query += grid.queryTile)
+    for (auto [number, tile] :
+         llvm::enumerate(classifyTiles(ranges, grid, query, &visited))) {
+      if (tile == TileClass::Skipped)
+        continue;
+      ++visits.tiles;
+      visits.keys += double(visited[number]);
+      if (tile != TileClass::Full)
+        visits.masked += double(visited[number]);
+    }
+  return visits;
+}
+
+std::optional<double> Cycles::countAttention(AttentionOp op) {
+  auto query = shape(op.getQuery()), key = shape(op.getKey());
+  auto value = shape(op.getValue());
+  if (!query || !key || !value)
+    return std::nullopt;
+  Layout layout = op.getLayout();
+  double heads = (*query)[batchDim(layout)] * (*query)[headDim(layout)];
+  double queries = (*query)[sequenceDim(layout)];
+  double keys = (*key)[sequenceDim(layout)];
+  double channels = query->back(), valueChannels = value->back();
+  int64_t known = op.getQuery().getType().getDimSize(sequenceDim(layout));
+  AttentionTiles tiles =
+      chooseAttentionTiles(target, int64_t(channels), int64_t(valueChannels),
+                           ShapedType::isDynamic(known) ? -1 : known);
+  Visits visits = countVisits(op, queries, keys, tiles);
+  int64_t vectors = tiles.queries / target.f32Lanes();
+  RegisterTile scores{vectors, tiles.keyUnroll};
+  RegisterTile output{vectors, tiles.valueUnroll};
+  // Of a key: scores and the mix of values in register tiles, and what its
+  // scores pass through between.
+  auto rows = double(tiles.queries);
+  double blocks = std::ceil(valueChannels / double(tiles.valueUnroll));
+  double ofKey = channels * scores.cycles(target) / double(tiles.keyUnroll) +
+                 blocks * output.cycles(target) +
+                 elementwise(rows, softmaxSlots + slotsOf(op.getScore()) +
+                                       channels * slotsOf(op.getCombine()) +
+                                       valueChannels * slotsOf(op.getValues()));
+  // A mask selects twice: scores, and weights against what is hidden.
+  double ofMask = elementwise(rows, slotsOf(op.getMask()) + 2);
+  // The accumulator is rescaled with each tile of keys.
+  double ofTile = elementwise(rows * valueChannels, 3);
+  double ofQueries =
+      elementwise(rows * (channels + valueChannels), transposeSlots);
+  return heads * (visits.queryTiles * ofQueries + visits.tiles * ofTile +
+                  visits.keys * ofKey + visits.masked * ofMask);
+}
+
+std::optional<double> Cycles::countGeneric(linalg::GenericOp op) {
+  double steps = 1;
+  SmallVector<double> extents(op.getNumLoops(), 1);
+  for (auto [map, operand] :
+       llvm::zip_equal(op.getIndexingMapsArray(), op->getOperands())) {
+    auto sizes = shape(operand);
+    if (!sizes)
+      return std::nullopt;
+    for (auto [i, result] : llvm::enumerate(map.getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(result))
+        extents[loop.getPosition()] = (*sizes)[i];
+  }
+  steps = productOf(extents);
+  return elementwise(steps, slotsOf(op.getRegion()));
+}
+
+std::optional<double> Cycles::countOp(Operation &op) {
+  if (auto linear = dyn_cast<FusedLinearOp>(op))
+    return countLinear(linear);
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return countAttention(attention);
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return countGeneric(generic);
+  if (isa<scf::ForallOp>(op)) // Tiled loops.
+    return std::nullopt;
+  // A pool reads more than it writes.
+  double elements = 0;
+  auto add = [&](Value value) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return true;
+    auto sizes = shape(value);
+    if (sizes)
+      elements = std::max(elements, productOf(*sizes));
+    return sizes.has_value();
+  };
+  for (Value result : op.getResults())
+    if (!add(result))
+      return std::nullopt;
+  if (isa<PoolOp>(op) && !add(op.getOperand(0)))
+    return std::nullopt;
+  return elementwise(elements, slotsOf(op));
+}
+
+std::optional<double> Cycles::count(KernelOp kernel) {
+  double cycles = 0;
+  for (Operation &op : kernel.getBody().front()) {
+    std::optional<double> more = countOp(op);
+    if (!more)
+      return std::nullopt;
+    cycles += *more;
+  }
+  return cycles;
+}
+
+std::optional<double> TimeModel::seconds(const CallCost &call) const {
+  std::optional<double> cycles = Cycles(*this, *call.sizes).count(call.kernel);
+  if (!cycles || !call.bytes || !call.weightBytes)
+    return std::nullopt;
+  std::optional<double> bytes = call.bytes->evaluate(dims);
+  std::optional<double> weightBytes = call.weightBytes->evaluate(dims);
+  if (!bytes || !weightBytes)
+    return std::nullopt;
+  // Weights come from memory: a model is larger than a cache. What one kernel
+  // leaves for the next does too, unless half of L2 holds it. A kernel reads
+  // shortly before it computes, so that little of the one hides the other.
+  double activations = *bytes - *weightBytes;
+  double fromMemory =
+      *weightBytes +
+      (activations > double(target.l2Bytes) / 2 ? activations : 0);
+  return *cycles / (machine.gigahertz(target) * 1e9) +
+         fromMemory / (machine.gbytes * 1e9);
+}
+
+//===----------------------------------------------------------------------===//
+// Scratch
+//===----------------------------------------------------------------------===//
+
+static std::optional<double>
+evaluateRows(const CallCost &call, Value input,
+             const llvm::StringMap<int64_t> &dims) {
+  Shape shape = call.sizes->shape(input);
+  return shape ? (*shape)[0].evaluate(dims) : std::nullopt;
+}
+
+std::optional<double> TimeModel::scratchBytes(const CallCost &call) const {
+  double bytes = 0;
+  bool isKnown = true;
+  KernelOp(call.kernel).walk([&](Operation *op) {
+    if (auto attention = dyn_cast<AttentionOp>(op)) {
+      RankedTensorType query = attention.getQuery().getType();
+      int64_t known = query.getDimSize(sequenceDim(attention.getLayout()));
+      int64_t channels = query.getDimSize(3);
+      int64_t valueChannels = attention.getValue().getType().getDimSize(3);
+      AttentionTiles tiles =
+          chooseAttentionTiles(target, channels, valueChannels,
+                               ShapedType::isDynamic(known) ? -1 : known);
+      bytes += double(attentionScratchBytes(tiles, channels, valueChannels));
+    } else if (auto linear = dyn_cast<FusedLinearOp>(op)) {
+      int64_t inputs = linear.getInput().getType().getDimSize(1);
+      int64_t outputs = linear.getResult().getType().getDimSize(1);
+      LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
+      std::optional<double> rows = evaluateRows(call, linear.getInput(), dims);
+      isKnown &= rows.has_value();
+      if (!rows)
+        return;
+      bytes +=
+          double(linearScratchBytes(target, blocks, outputs, int64_t(*rows),
+                                    linear.getGamma() != nullptr));
+    }
+  });
+  return isKnown ? std::optional<double>(bytes) : std::nullopt;
+}
