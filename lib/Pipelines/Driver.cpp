@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Pipelines/Driver.h"
+#include "CostReport.h"
 #include "EmitStmt.h"
 #include "Explain.h"
 #include "MaskMap.h"
@@ -38,6 +39,7 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
       .Case("graph", Emit::Graph)
       .Case("fused", Emit::Fused)
       .Case("mask-map", Emit::MaskMap)
+      .Case("cost", Emit::Cost)
       .Case("tiled", Emit::Tiled)
       .Case("host", Emit::Host)
       .Case("stmt", Emit::Stmt)
@@ -48,7 +50,7 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
 }
 
 StringRef attn::emitNames() {
-  return "graph, fused, mask-map, tiled, host, stmt, llvm, asm or obj";
+  return "graph, fused, mask-map, cost, tiled, host, stmt, llvm, asm or obj";
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,6 +68,15 @@ static LogicalResult runStage(ModuleOp module, bool verifyEach,
                  (verifyEach || succeeded(mlir::verify(module))));
 }
 
+/// The name and the value of `--dim name=value`; none if it is a range.
+static std::optional<std::pair<std::string, int64_t>>
+valueOfDim(StringRef text) {
+  std::optional<DimRange> range = parseDimRange(text);
+  if (!range || range->min != range->max)
+    return std::nullopt;
+  return std::pair(range->name.str(), int64_t(range->min));
+}
+
 LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
                                const DriverOptions &options, ModelCost *cost) {
   if (emit == Emit::Graph)
@@ -77,7 +88,8 @@ LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
   if (failed(runStage(module, options.verifyEach, [&](OpPassManager &manager) {
         GraphToFusedOptions stage;
         for (const std::string &dim : options.dims)
-          stage.dims.push_back(dim);
+          if (emit != Emit::Cost || !valueOfDim(dim))
+            stage.dims.push_back(dim);
         stage.failIfNotFused = options.failIfNotFused;
         buildGraphToFused(manager, stage);
       })))
@@ -86,7 +98,7 @@ LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
     *cost = estimateCost(module);
   if (emit == Emit::Fused)
     return success();
-  if (emit == Emit::MaskMap)
+  if (emit == Emit::MaskMap || emit == Emit::Cost)
     return runStage(module, options.verifyEach, [&](OpPassManager &manager) {
       manager.addPass(createAttnAnalyzeMasksPass());
     });
@@ -168,6 +180,18 @@ private:
                    text + "'");
         ok = false;
       }
+    if (!options.machine.empty() && !parseMachine(options.machine)) {
+      printError(
+          "expected --machine=gflops=N,gbytes=N with numbers above 0, as "
+          "attn-run --measure-machine prints it, got '" +
+          options.machine + "'");
+      ok = false;
+    }
+    if (!options.machine.empty() && options.emit != Emit::Cost) {
+      printError("expected --emit=cost with --machine (because nothing else "
+                 "depends on it), got another stage");
+      ok = false;
+    }
     return success(ok);
   }
 
@@ -238,6 +262,10 @@ private:
       if (failed(emitMaskMap()))
         return failure();
       break;
+    case Emit::Cost:
+      if (failed(emitCost()))
+        return failure();
+      break;
     case Emit::Host:
       if (failed(emitHostText(*module, objectOptions(), /*lowered=*/false,
                               *output)))
@@ -265,17 +293,37 @@ private:
     return closeOutput();
   }
 
-  /// A picture if the file's name asks for one. Tiles are those of the first
-  /// target.
-  LogicalResult emitMaskMap() {
+  /// The first target that was named, for text that is about one.
+  const TargetInfo &firstTarget() {
     auto stated = (*module)->getAttrOfType<StringAttr>("attn.target");
     const TargetInfo *target =
         lookupTarget(!options.targets.empty() ? StringRef(options.targets[0])
                      : stated                 ? stated.getValue()
                                               : "x86-64-v3");
-    if (!target) // A target in the model that attn-select-targets refuses.
-      target = lookupTarget("x86-64-v3");
-    FailureOr<std::vector<MaskMap>> maps = computeMaskMaps(*module, *target);
+    // Otherwise the model names one that attn-select-targets refuses.
+    return target ? *target : *lookupTarget("x86-64-v3");
+  }
+
+  LogicalResult emitCost() {
+    const TargetInfo &target = firstTarget();
+    llvm::StringMap<int64_t> values;
+    for (const std::string &dim : options.dims)
+      if (auto value = valueOfDim(dim))
+        values[value->first] = value->second;
+    std::optional<Machine> machine = parseMachine(options.machine);
+    FailureOr<CostReport> report = computeCostReport(
+        *module, target, machine.value_or(assumeMachine(target)), values);
+    if (failed(report))
+      return failure();
+    printCostReport(*report, *output);
+    return success();
+  }
+
+  /// A picture if the file's name asks for one. Tiles are those of the first
+  /// target.
+  LogicalResult emitMaskMap() {
+    FailureOr<std::vector<MaskMap>> maps =
+        computeMaskMaps(*module, firstTarget());
     if (failed(maps))
       return failure();
     if (StringRef(options.output).ends_with(".svg"))

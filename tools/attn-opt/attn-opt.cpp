@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With --emit this is the compiler: a model in, the output of a stage out.
-// Without it, it is an opt tool: IR and passes in, IR out. Only the dialects
-// and upstream passes that this project uses are registered.
+// With --emit this is the compiler: a model in, the output of a stage out; with
+// --print-target it tells about targets. Otherwise it is an opt tool: IR and
+// passes in, IR out. Only the dialects and upstream passes that this project
+// uses are registered.
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Analysis/TargetInfo.h"
 #include "attn/Pipelines/Dialects.h"
 #include "attn/Pipelines/Driver.h"
 #include "attn/Pipelines/Pipelines.h"
@@ -25,14 +27,61 @@
 using namespace mlir;
 namespace cl = llvm::cl;
 
-/// True if --emit is among the arguments.
-static bool asksForOutput(int argc, char **argv) {
+/// True if `option`, with or without a value, is among the arguments.
+static bool asksFor(StringRef option, int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
-    StringRef arg = StringRef(argv[i]).ltrim('-');
-    if (argv[i][0] == '-' && (arg == "emit" || arg.starts_with("emit=")))
+    StringRef arg = argv[i];
+    if (arg.starts_with("-") && arg.ltrim('-').split('=').first == option)
       return true;
   }
   return false;
+}
+
+static llvm::raw_ostream &error() {
+  return llvm::WithColor::error(llvm::errs(), "attn-opt");
+}
+
+/// attn-opt --print-target
+static int printTargets(int argc, char **argv) {
+  static cl::OptionCategory category("attn-opt --print-target options");
+  static cl::list<std::string> named(
+      "print-target", cl::ValueOptional, cl::CommaSeparated, cl::cat(category),
+      cl::value_desc("names"),
+      cl::desc("Print what is known of these targets (all if none is named): "
+               "the numbers that schedules are derived from, and the tile and "
+               "block sizes that follow, with their formulas"));
+  static cl::list<std::string> targets(
+      "target", cl::CommaSeparated, cl::cat(category), cl::value_desc("names"),
+      cl::desc("More names of targets"));
+  cl::ParseCommandLineOptions(argc, argv, "describes targets\n");
+
+  SmallVector<const attn::TargetInfo *> chosen;
+  bool ok = true;
+  auto choose = [&](const cl::list<std::string> &names) {
+    for (StringRef name : names) {
+      if (name.empty()) // --print-target without a value.
+        continue;
+      chosen.push_back(attn::lookupTarget(name));
+      if (chosen.back())
+        continue;
+      ok = false;
+      error() << "expected --" << names.ArgStr << " to name some of "
+              << attn::targetNames() << ", got '" << name << "'\n";
+    }
+  };
+  choose(named);
+  choose(targets);
+  if (!ok)
+    return 1;
+  if (chosen.empty())
+    for (const attn::TargetInfo &target : attn::allTargets())
+      chosen.push_back(&target);
+  for (const attn::TargetInfo *target : chosen) {
+    if (target != chosen.front())
+      llvm::outs() << "\n";
+    attn::printTarget(*target, llvm::outs());
+  }
+  return 0;
 }
 
 /// attn-opt M --emit=...
@@ -46,7 +95,9 @@ static int compile(int argc, char **argv) {
       "emit", cl::cat(category), cl::value_desc("stage"),
       cl::desc(
           "What to write: graph, fused or tiled (IR), mask-map (which "
-          "tiles attention visits; a picture if -o ends with .svg), host "
+          "tiles attention visits; a picture if -o ends with .svg), cost "
+          "(operations, bytes, scratch and predicted time of each kernel call, "
+          "as formulas of the dims and for --dim values), host "
           "(the host function after memory planning), stmt (loop nests of the "
           "kernels), llvm, asm, or obj (object, header, weights and "
           "manifest)"));
@@ -62,7 +113,14 @@ static int compile(int argc, char **argv) {
   static cl::list<std::string> dims(
       "dim", cl::cat(category), cl::value_desc("name=min..max"),
       cl::desc("Range of a dynamic dimension, e.g. batch=1..8, or batch=4; can "
-               "be repeated"));
+               "be repeated. With --emit=cost batch=4 says for which size to "
+               "count, and formulas keep the name"));
+  static cl::opt<std::string> machine(
+      "machine", cl::cat(category), cl::value_desc("gflops=N,gbytes=N"),
+      cl::desc("With --emit=cost, how fast a core is: f32 operations and bytes "
+               "read from memory, 1e9 a second each, as attn-run "
+               "--measure-machine prints it (default: what --print-target "
+               "shows)"));
   static cl::opt<std::string> lowering(
       "lowering", cl::init("halide"), cl::cat(category), cl::value_desc("way"),
       cl::desc("How kernels become code: halide, or loops (through MLIR's "
@@ -87,17 +145,16 @@ static int compile(int argc, char **argv) {
       argc, argv, "attention compiler: a model in, an object file out\n");
 
   attn::DriverOptions options;
-  auto error = [] { return &llvm::WithColor::error(llvm::errs(), "attn-opt"); };
   std::optional<attn::Emit> stage = attn::parseEmit(emit);
   if (!stage)
-    *error() << "expected --emit with " << attn::emitNames() << ", got '"
-             << emit << "'\n";
+    error() << "expected --emit with " << attn::emitNames() << ", got '" << emit
+            << "'\n";
   if (lowering != "halide" && lowering != "loops")
-    *error() << "expected --lowering with halide or loops, got '" << lowering
-             << "'\n";
+    error() << "expected --lowering with halide or loops, got '" << lowering
+            << "'\n";
   if (weights != "file" && weights != "embed")
-    *error() << "expected --weights with file or embed, got '" << weights
-             << "'\n";
+    error() << "expected --weights with file or embed, got '" << weights
+            << "'\n";
   if (!stage || (lowering != "halide" && lowering != "loops") ||
       (weights != "file" && weights != "embed"))
     return 1;
@@ -106,6 +163,7 @@ static int compile(int argc, char **argv) {
   options.output = output;
   options.targets = targets;
   options.dims = dims;
+  options.machine = machine;
   options.loops = lowering == "loops";
   options.embedWeights = weights == "embed";
   options.explain = explain;
@@ -125,7 +183,9 @@ int main(int argc, char **argv) {
     llvm::outs() << attn::describeOnnxOperators();
     return 0;
   }
-  if (asksForOutput(argc, argv))
+  if (asksFor("print-target", argc, argv))
+    return printTargets(argc, argv);
+  if (asksFor("emit", argc, argv))
     return compile(argc, argv);
 
   registerCanonicalizerPass();
@@ -138,7 +198,8 @@ int main(int argc, char **argv) {
   return asMainReturnCode(MlirOptMain(
       argc, argv,
       "attn-opt: runs passes on attention models; with --emit=graph, fused, "
-      "mask-map, tiled, host, stmt, llvm, asm or obj compiles one (attn-opt "
+      "mask-map, cost, tiled, host, stmt, llvm, asm or obj compiles one "
+      "(attn-opt "
       "--emit=obj "
       "--help)\n",
       registry));

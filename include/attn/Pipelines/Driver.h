@@ -30,6 +30,7 @@ enum class Emit {
   Graph,
   Fused,
   MaskMap,
+  Cost,
   Tiled,
   Host,
   Stmt,
@@ -65,8 +66,11 @@ struct DriverOptions {
   std::string output = "-";
   /// Names of targets; empty for x86-64-v3 unless the model states one.
   std::vector<std::string> targets;
-  /// Ranges like batch=1..8.
+  /// Ranges like batch=1..8. With Emit::Cost a range of one value stays a name
+  /// in formulas.
   std::vector<std::string> dims;
+  /// What `--machine` says, for Emit::Cost; empty for what a target assumes.
+  std::string machine;
   /// Plain loops instead of Halide's kernels.
   bool loops = false;
   bool embedWeights = false;
