@@ -183,7 +183,10 @@ FailureOr<Driver> attn::buildDriver(ModuleOp variant,
                     linalg::LinalgDialect, LLVM::LLVMDialect,
                     memref::MemRefDialect, scf::SCFDialect,
                     tensor::TensorDialect>();
-  Driver driver{cast<ModuleOp>(variant->clone()), {}, &interface, &target, {}};
+  Driver driver;
+  driver.module = cast<ModuleOp>(variant->clone());
+  driver.interface = &interface;
+  driver.target = &target;
   FailureOr<func::FuncOp> entry = getEntry(*driver.module);
   if (failed(entry))
     return failure();

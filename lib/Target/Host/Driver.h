@@ -36,6 +36,8 @@ struct Driver {
   llvm::SmallVector<std::string> weights;
   /// Whether `function` holds kernels as loops.
   bool hasLoops = false;
+  /// See ObjectOptions.
+  std::string kernelHook;
 
   /// Arguments of `function` between buildDriver and lowerDriver: inputs,
   /// outputs, weights, dims; planMemory adds the workspace at the end.

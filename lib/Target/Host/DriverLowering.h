@@ -80,6 +80,7 @@ struct DriverLowering {
   mlir::Value getAddress(mlir::Value memref);
   mlir::Value fillBuffer(mlir::Value memref, unsigned number, unsigned firstDim,
                          mlir::Value &tooLarge);
+  void callHook(llvm::StringRef kernel, bool isDone);
   void lowerCall(CallOp call);
   void lowerCheck(CheckIdsOp check);
   void lowerCalls();

@@ -178,6 +178,16 @@ Value DriverLowering::fillBuffer(Value memref, unsigned number,
   return at({n});
 }
 
+/// Tells whoever asked for it that a kernel begins or is done.
+void DriverLowering::callHook(StringRef kernel, bool isDone) {
+  if (driver.kernelHook.empty())
+    return;
+  LLVM::LLVMFuncOp hook = declare(
+      driver.kernelHook, LLVM::LLVMVoidType::get(context), {pointer, i32});
+  LLVM::CallOp::create(builder, loc, hook,
+                       ValueRange{getString(kernel), constant(i32, isDone)});
+}
+
 void DriverLowering::lowerCall(CallOp call) {
   builder.setInsertionPoint(call);
   loc = call.getLoc();
@@ -220,8 +230,10 @@ void DriverLowering::lowerCall(CallOp call) {
   }
   LLVM::LLVMFuncOp kernel =
       declare(symbol, i32, ValueRange(arguments).getTypes());
+  callHook(call.getCallee(), /*isDone=*/false);
   Value code =
       LLVM::CallOp::create(builder, loc, kernel, arguments).getResult();
+  callHook(call.getCallee(), /*isDone=*/true);
   leaveUnlessZero(code);
   call.erase();
 }

@@ -83,8 +83,11 @@ LogicalResult ObjectBuilder::buildDrivers() {
   for (const Variant &variant : variants) {
     FailureOr<Driver> driver =
         buildDriver(variant.module, result.interface, *variant.target);
-    if (failed(driver) || failed(bufferizeDriver(*driver)) ||
-        failed(planMemory(*driver)) || failed(lowerDriver(*driver)))
+    if (failed(driver))
+      return failure();
+    driver->kernelHook = options.kernelHook;
+    if (failed(bufferizeDriver(*driver)) || failed(planMemory(*driver)) ||
+        failed(lowerDriver(*driver)))
       return failure();
     drivers.push_back(std::move(*driver));
     symbols.push_back({variant.target, drivers.back().driverName(),

@@ -31,6 +31,10 @@ struct ObjectOptions {
   bool embedWeights = false;
   /// Where the files that the weights' recipes name are looked up.
   std::string sourceDir;
+  /// A function `void(const char *kernel, int32_t isDone)` that the driver
+  /// calls before and after each kernel, for profiles; none if empty. It is the
+  /// caller's to define where the object is loaded.
+  std::string kernelHook;
   /// What the manifest says about the model's work, counted before tiling.
   std::optional<ModelCost> cost;
 };
