@@ -67,10 +67,11 @@ def parse():
     cores = len(os.sched_getaffinity(0))
     if not all(1 <= n <= cores for n in options.threads):
         parser.error(f"expected --threads of 1 to {cores}, got {options.threads}")
-    if not pathlib.Path(options.attn_opt).exists():
-        parser.error(
-            f"expected attn-opt at {options.attn_opt} (build it: utils/demo.sh), got no file"
-        )
+    # What is compiled, and what measures the machine.
+    compiler = pathlib.Path(options.attn_opt)
+    for name, tool in (("attn-opt", compiler), ("attn-run", compiler.with_name("attn-run"))):
+        if not tool.exists():
+            parser.error(f"expected {name} at {tool} (build it: utils/demo.sh), got no file")
     options.peers = [peer for peer in options.peers.split(",") if peer]
     return options
 
@@ -91,7 +92,9 @@ def main():
     chosen = [n for n, l in enumerate(lines.LINES) if l in lines.select(options.only)]
     if not chosen:
         sys.exit(f"expected --only to match a line, got '{options.only}'")
-    machine = measure.describe_machine(BUILD)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    attn_run = pathlib.Path(options.attn_opt).with_name("attn-run")
+    machine = measure.describe_machine(attn_run, options.target)
     print(report.machine_line(machine), flush=True)
     rows = []
     try:

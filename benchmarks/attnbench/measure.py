@@ -21,15 +21,14 @@ from . import data, lines, ours
 LIMIT = {"attention": 2e-6, "linear": 2e-4}
 
 
-def describe_machine(build):
+def describe_machine(attn_run, target):
     """Name of the CPU, its vector width, and its ceilings for one thread."""
-    program = pathlib.Path(build) / "ceilings"
-    program.parent.mkdir(parents=True, exist_ok=True)
-    source = pathlib.Path(__file__).with_name("ceilings.c")
-    subprocess.run(
-        ["clang-22", "-O3", "-march=native", source, "-o", program], check=True
-    )
-    machine = json.loads(subprocess.check_output(pinned([str(program)], 1)))
+    command = [str(attn_run), "--measure-machine"]
+    if target:
+        command.append(f"--target={target}")
+    text = subprocess.check_output(pinned(command, 1), text=True).strip()
+    # gflops=96.3,gbytes=12.1
+    machine = {name: float(value) for name, value in (part.split("=") for part in text.split(","))}
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         text = file.read()
     names = [l.split(":", 1)[1].strip() for l in text.split("\n") if l.startswith("model name")]

@@ -103,6 +103,18 @@ Error CompiledModel::checkMemory() const {
 }
 
 //===----------------------------------------------------------------------===//
+// Kernel hook
+//===----------------------------------------------------------------------===//
+
+std::function<void(const char *, bool)> CompiledModel::kernelListener;
+
+/// Kernels are called by the thread that runs the model.
+static void callKernelListener(const char *kernel, int32_t isDone) {
+  if (CompiledModel::kernelListener)
+    CompiledModel::kernelListener(kernel, isDone != 0);
+}
+
+//===----------------------------------------------------------------------===//
 // Loading
 //===----------------------------------------------------------------------===//
 
@@ -179,6 +191,13 @@ CompiledModel::load(StringRef objectPath) {
   if (!libraries)
     return libraries.takeError();
   model->jit->getMainJITDylib().addGenerator(std::move(*libraries));
+  orc::SymbolMap hook;
+  hook[model->jit->mangleAndIntern(kernelHook)] = {
+      orc::ExecutorAddr::fromPtr(&callKernelListener),
+      JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  if (Error error = model->jit->getMainJITDylib().define(
+          orc::absoluteSymbols(std::move(hook))))
+    return std::move(error);
   if (Error error = model->jit->addObjectFile(std::move(*buffer)))
     return std::move(error);
 

@@ -13,6 +13,7 @@
 #include "Interface.h"
 #include "attn-c/model.h"
 
+#include <functional>
 #include <memory>
 
 namespace llvm::orc {
@@ -45,6 +46,11 @@ public:
   /// Loads the weights, from the file next to the object if there is one, and
   /// makes a context. Called once.
   llvm::Error open(const Options &options);
+
+  /// What a model calls before and after each kernel if it was compiled for it
+  /// (ObjectOptions::kernelHook), and who listens: one for the whole program.
+  static constexpr llvm::StringLiteral kernelHook = "attnrun_kernel_hook";
+  static std::function<void(const char *kernel, bool isDone)> kernelListener;
 
   /// Runs the model once. Strides are a pointer a tensor, or none at all, and
   /// null for a dense one. Does nothing else, so that it can be timed.

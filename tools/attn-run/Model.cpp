@@ -85,6 +85,11 @@ StringRef hostTarget() {
   return "x86-64-v2";
 }
 
+bool runsHere(const TargetInfo &target) {
+  uint32_t has = lookupTarget(hostTarget())->cpuFeatures;
+  return (target.cpuFeatures & ~has) == 0;
+}
+
 /// Whether the text that was read is of the tiled level, and so says for which
 /// target.
 static bool hasTarget(mlir::ModuleOp module) {
@@ -93,7 +98,7 @@ static bool hasTarget(mlir::ModuleOp module) {
 }
 
 bool Model::compile(StringRef prefix, StringRef target, bool loops,
-                    Rewrite rewrite) {
+                    Rewrite rewrite, StringRef kernelHook) {
   Progress progress("compiling " + path);
   DriverOptions options;
   options.loops = loops;
@@ -117,7 +122,19 @@ bool Model::compile(StringRef prefix, StringRef target, bool loops,
   object.cost = cost;
   object.prefixPath = prefix.str();
   object.sourceDir = sourceFolder;
+  object.kernelHook = kernelHook.str();
   return succeeded(emitObject(*copy, object));
+}
+
+std::optional<CostReport> Model::cost(const StringMap<int64_t> &dims,
+                                      const TargetInfo &target,
+                                      const Machine &machine) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
+  if (failed(lowerModel(*copy, Emit::Cost, DriverOptions())))
+    return std::nullopt;
+  mlir::FailureOr<CostReport> report =
+      computeCostReport(*copy, target, machine, dims);
+  return succeeded(report) ? std::optional(std::move(*report)) : std::nullopt;
 }
 
 std::optional<double> Model::flops(const StringMap<int64_t> &dims) {

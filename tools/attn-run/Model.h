@@ -12,6 +12,8 @@
 #define ATTN_TOOLS_ATTN_RUN_MODEL_H
 
 #include "Interface.h"
+#include "attn/Analysis/TargetInfo.h"
+#include "attn/Pipelines/Cost.h"
 #include "attn/Pipelines/Driver.h"
 #include "attn/Support/Problems.h"
 #include "mlir/IR/MLIRContext.h"
@@ -51,8 +53,14 @@ public:
 
   /// Compiles for `target` (the best that this CPU can run if empty) and writes
   /// PREFIX.o and its companions. False if there were diagnostics.
+  /// `kernelHook` as ObjectOptions says.
   bool compile(llvm::StringRef prefix, llvm::StringRef target, bool loops,
-               Rewrite rewrite = nullptr);
+               Rewrite rewrite = nullptr, llvm::StringRef kernelHook = "");
+
+  /// What attn-opt --emit=cost says for these dims; none after diagnostics.
+  std::optional<CostReport> cost(const llvm::StringMap<int64_t> &dims,
+                                 const TargetInfo &target,
+                                 const Machine &machine);
 
   /// Operations of a run, see CostModel.h; none if unknown.
   std::optional<double> flops(const llvm::StringMap<int64_t> &dims);
@@ -70,6 +78,8 @@ private:
 
 /// The name of the best target that this CPU can run.
 llvm::StringRef hostTarget();
+/// Whether this CPU can run what is compiled for a target.
+bool runsHere(const TargetInfo &target);
 
 } // namespace attn::run
 

@@ -11,6 +11,8 @@
 
 #include "Options.h"
 
+#include "Model.h"
+#include "attn/Analysis/TargetInfo.h"
 #include "attn/Support/Problems.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -63,6 +65,17 @@ struct Flags {
       cl::cat(category)};
   cl::opt<bool> time{"time", cl::desc("Also measure time, GFLOP/s and memory"),
                      cl::cat(category)};
+  cl::opt<bool> profile{
+      "profile",
+      cl::desc("Also measure the time of each kernel, and print it beside what "
+               "attn-opt --emit=cost predicts for one thread of this machine"),
+      cl::cat(category)};
+  cl::opt<bool> measureMachine{
+      "measure-machine",
+      cl::desc("Print what one core does at most, as attn-opt --machine=... "
+               "takes it: f32 multiplications and additions of the target's "
+               "vectors, and bytes read from memory"),
+      cl::cat(category)};
   cl::opt<int> threads{"threads", cl::init(1),
                        cl::desc("Threads that work on a run (1)"),
                        cl::cat(category)};
@@ -194,6 +207,19 @@ static void checkTolerance(StringRef text, Options &options,
     options.tolerance = Tolerance{a, r};
 }
 
+/// With --measure-machine a target is asked for by name alone.
+static void checkTarget(StringRef name, Problems &problems) {
+  if (name.empty())
+    return;
+  const TargetInfo *target = lookupTarget(name);
+  if (!target)
+    problems.add("expected --target to name one of " + targetNames() +
+                 ", got '" + name + "'");
+  else if (!runsHere(*target))
+    problems.add("expected a --target that this CPU can run (it runs " +
+                 hostTarget() + " at most), got " + name);
+}
+
 Expected<Options> parseCommandLine(int argc, char **argv) {
   cl::ResetCommandLineParser();
   Flags flags;
@@ -210,6 +236,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.referenceOnly = flags.referenceOnly;
   options.reference = flags.reference || flags.referenceOnly;
   options.time = flags.time;
+  options.profile = flags.profile;
   options.threads = flags.threads;
   options.target = flags.target;
   options.loops = flags.lowering == "loops";
@@ -221,6 +248,17 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
                  flags.lowering + "'");
   checkDims(flags.dims, options, problems);
   if (readFuzzFlags(fuzzFlags, flags, options, problems)) {
+    if (!problems.empty())
+      return problems.take();
+    return options;
+  }
+  options.measureMachine = flags.measureMachine;
+  if (options.measureMachine) {
+    if (!flags.models.empty())
+      problems.add("expected no model with --measure-machine (because it "
+                   "measures the CPU), got " +
+                   flags.models.front());
+    checkTarget(options.target, problems);
     if (!problems.empty())
       return problems.take();
     return options;
@@ -263,6 +301,16 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     problems.add("expected a model for --reference (because an object has no "
                  "graph to evaluate), got " +
                  options.model);
+  if (options.profile && isObject)
+    problems.add("expected a model for --profile (because it is compiled with "
+                 "calls that take the time), got " +
+                 options.model);
+  if (options.profile && options.loops)
+    problems.add("expected --profile without --lowering=loops (because such "
+                 "kernels are parts of one function), got both");
+  if (options.profile && options.referenceOnly)
+    problems.add("expected --profile without --reference-only (because the "
+                 "evaluator is not made for speed), got both");
   if (options.loops && isObject)
     problems.add("expected a model for --lowering=loops (because there is "
                  "nothing to compile), got " +

@@ -37,6 +37,10 @@ struct Options {
   std::optional<Tolerance> tolerance;
   bool reference = false, referenceOnly = false;
   bool time = false;
+  /// Time of each kernel beside what is predicted.
+  bool profile = false;
+  /// Instead of a model: how fast a core of this machine is.
+  bool measureMachine = false;
   bool loops = false;
   int threads = 1;
   std::string target, keep;

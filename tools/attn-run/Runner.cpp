@@ -161,33 +161,56 @@ Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
   return results;
 }
 
-Expected<Timing> timeModel(CompiledModel &model, const Case &testCase) {
-  // As a program would have them: aligned to cache lines.
+/// Inputs and outputs as a program would have them: aligned to cache lines.
+struct PlainBuffers {
   std::vector<GuardedMemory> memory;
-  auto allocate = [&](const Twine &name, uint64_t bytes) -> Error {
-    Expected<GuardedMemory> created =
-        GuardedMemory::create(name, bytes, /*alignment=*/64);
-    if (!created)
-      return created.takeError();
-    memory.push_back(std::move(*created));
-    return Error::success();
-  };
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  for (auto [info, array] : zip(model.interface().inputs, testCase.inputs)) {
-    if (Error error = allocate("input " + info.name, array.data.size()))
-      return std::move(error);
-    if (!array.data.empty())
-      memcpy(memory.back().data(), array.data.data(), array.data.size());
-    inputs.push_back(memory.back().data());
-  }
-  for (const TensorInfo &info : model.interface().outputs) {
-    if (Error error = allocate("output " + info.name,
-                               makeArray(info, testCase.dims).data.size()))
-      return std::move(error);
-    outputs.push_back(memory.back().data());
-  }
 
+  static Expected<PlainBuffers> create(const Interface &interface,
+                                       const Case &testCase);
+
+private:
+  Expected<void *> allocate(const Twine &name, uint64_t bytes);
+};
+
+Expected<void *> PlainBuffers::allocate(const Twine &name, uint64_t bytes) {
+  Expected<GuardedMemory> created =
+      GuardedMemory::create(name, bytes, /*alignment=*/64);
+  if (!created)
+    return created.takeError();
+  memory.push_back(std::move(*created));
+  return memory.back().data();
+}
+
+Expected<PlainBuffers> PlainBuffers::create(const Interface &interface,
+                                            const Case &testCase) {
+  PlainBuffers buffers;
+  for (auto [info, array] : zip(interface.inputs, testCase.inputs)) {
+    Expected<void *> data =
+        buffers.allocate("input " + info.name, array.data.size());
+    if (!data)
+      return data.takeError();
+    if (!array.data.empty())
+      memcpy(*data, array.data.data(), array.data.size());
+    buffers.inputs.push_back(*data);
+  }
+  for (const TensorInfo &info : interface.outputs) {
+    Expected<void *> data = buffers.allocate(
+        "output " + info.name, makeArray(info, testCase.dims).data.size());
+    if (!data)
+      return data.takeError();
+    buffers.outputs.push_back(*data);
+  }
+  return std::move(buffers);
+}
+
+Expected<Timing> timeModel(CompiledModel &model, const Case &testCase) {
+  Expected<PlainBuffers> buffers =
+      PlainBuffers::create(model.interface(), testCase);
+  if (!buffers)
+    return buffers.takeError();
+  auto &[memory, inputs, outputs] = *buffers;
   if (Error error = model.run(testCase.dims, inputs, outputs))
     return std::move(error);
   std::vector<double> seconds;
@@ -204,6 +227,54 @@ Expected<Timing> timeModel(CompiledModel &model, const Case &testCase) {
   llvm::sort(seconds);
   return Timing{static_cast<unsigned>(seconds.size()), seconds.front(),
                 seconds[seconds.size() / 2]};
+}
+
+Expected<std::vector<KernelTime>> profileModel(CompiledModel &model,
+                                               const Case &testCase) {
+  Expected<PlainBuffers> buffers =
+      PlainBuffers::create(model.interface(), testCase);
+  if (!buffers)
+    return buffers.takeError();
+  using Clock = std::chrono::steady_clock;
+  // The least time of each call; a run makes the same calls each time.
+  std::vector<std::pair<std::string, double>> calls;
+  size_t call = 0;
+  Clock::time_point begin;
+  CompiledModel::kernelListener = [&](const char *kernel, bool isDone) {
+    if (!isDone) {
+      begin = Clock::now();
+      return;
+    }
+    double seconds =
+        std::chrono::duration<double>(Clock::now() - begin).count();
+    if (call == calls.size())
+      calls.emplace_back(kernel, seconds);
+    calls[call].second = std::min(calls[call].second, seconds);
+    ++call;
+  };
+  Error error = Error::success();
+  Clock::time_point start = Clock::now();
+  for (unsigned run = 0;
+       !error && (run < 5 || Clock::now() - start < std::chrono::seconds(3));
+       ++run) {
+    call = 0;
+    error = model.run(testCase.dims, buffers->inputs, buffers->outputs);
+  }
+  CompiledModel::kernelListener = nullptr;
+  if (error)
+    return std::move(error);
+
+  std::vector<KernelTime> times;
+  for (const std::pair<std::string, double> &timed : calls) {
+    auto place = find_if(times, [&](const KernelTime &time) {
+      return time.kernel == timed.first;
+    });
+    if (place == times.end())
+      place = times.insert(place, {timed.first, 0, 0});
+    ++place->calls;
+    place->seconds += timed.second;
+  }
+  return times;
 }
 
 } // namespace attn::run

@@ -37,6 +37,19 @@ struct Timing {
 /// that does not count.
 llvm::Expected<Timing> timeModel(CompiledModel &model, const Case &testCase);
 
+/// The time of a kernel in a run.
+struct KernelTime {
+  std::string kernel;
+  unsigned calls = 0;
+  /// The sum of the least times of its calls.
+  double seconds = 0;
+};
+
+/// Runs a model that was compiled with a kernel hook for about three seconds.
+/// The kernels come in the order of their first calls.
+llvm::Expected<std::vector<KernelTime>> profileModel(CompiledModel &model,
+                                                     const Case &testCase);
+
 } // namespace attn::run
 
 #endif // ATTN_TOOLS_ATTN_RUN_RUNNER_H

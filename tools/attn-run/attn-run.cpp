@@ -6,6 +6,7 @@
 //   attn-run MODEL --case=case.npz --tolerance=2e-5
 //   attn-run MODEL --random --dim batch=2 --dim sequence=13 --reference
 //   attn-run MODEL --random --dim batch=1 --dim sequence=128 --time
+//   attn-run --measure-machine
 //   attn-run --onnx-test DIR...
 //   attn-run --fuzz=KERNELS --seed=1
 //
@@ -20,6 +21,7 @@
 #include "Compare.h"
 #include "CompiledModel.h"
 #include "GuardedMemory.h"
+#include "MeasureMachine.h"
 #include "Model.h"
 #include "OnnxTest.h"
 #include "Options.h"
@@ -58,6 +60,7 @@ private:
   Error compile();
   Error runCase(CompiledModel *compiled, const Case &testCase);
   Error timeCase(CompiledModel &compiled, const Case &testCase);
+  Error profileCase(CompiledModel &compiled, const Case &testCase);
 
   const Options &options;
   std::unique_ptr<Model> model;
@@ -228,6 +231,56 @@ Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
   return Error::success();
 }
 
+/// Prints the measured and the predicted time of each kernel.
+Error Tool::profileCase(CompiledModel &compiled, const Case &testCase) {
+  const TargetInfo &target = *lookupTarget(compiled.target());
+  Machine machine = measureMachine(target);
+  Expected<std::vector<KernelTime>> times = profileModel(compiled, testCase);
+  if (!times)
+    return times.takeError();
+  StringMap<int64_t> dims;
+  for (auto [dim, value] : zip(interface.dims, testCase.dims))
+    dims[dim.name] = value;
+  std::optional<CostReport> cost = model->cost(dims, target, machine);
+  if (!cost)
+    return reported();
+
+  double total = 0, allPredicted = 0;
+  for (const KernelTime &time : *times)
+    total += time.seconds;
+  auto row = [&](StringRef name, unsigned calls, double seconds,
+                 std::optional<double> predicted) {
+    outs() << format("  %-20s %6u %10.4f ms %5.1f %%", name.str().c_str(),
+                     calls, seconds * 1e3, 100 * seconds / total);
+    if (predicted)
+      outs() << format(" %10.4f ms  %+5.1f %%", *predicted * 1e3,
+                       100 * (*predicted / seconds - 1));
+    outs() << '\n';
+  };
+  outs()
+      << testCase.name << ": profile, " << compiled.target() << ", "
+      << options.threads << (options.threads == 1 ? " thread" : " threads")
+      << ", predicted for one thread of " << machine.str() << '\n'
+      << "  kernel                calls      measured   share     predicted  "
+         "difference\n";
+  bool isComplete = true;
+  for (const KernelTime &time : *times) {
+    std::optional<double> predicted;
+    for (const CostLine &line : cost->lines)
+      if (line.kernel == time.kernel && line.seconds)
+        predicted = predicted.value_or(0) + double(line.calls) * *line.seconds;
+    isComplete &= predicted.has_value();
+    allPredicted += predicted.value_or(0);
+    row(time.kernel, time.calls, time.seconds, predicted);
+  }
+  unsigned calls = 0;
+  for (const KernelTime &time : *times)
+    calls += time.calls;
+  row("total", calls, total,
+      isComplete ? std::optional(allPredicted) : std::nullopt);
+  return Error::success();
+}
+
 /// Makes the object of a model that is not one.
 Error Tool::compile() {
   if (std::error_code code = folder.create("attn-run"))
@@ -236,7 +289,10 @@ Error Tool::compile() {
   std::string prefix = options.keep.empty()
                            ? inFolder(folder.path(), interface.name)
                            : options.keep;
-  if (!model->compile(prefix, options.target, options.loops))
+  StringRef hook =
+      options.profile ? StringRef(CompiledModel::kernelHook) : StringRef();
+  if (!model->compile(prefix, options.target, options.loops,
+                      /*rewrite=*/nullptr, hook))
     return reported();
   objectPath = prefix + ".o";
   return Error::success();
@@ -264,7 +320,7 @@ Error Tool::run() {
       if (Error error = runCase(guarded->get(), testCase))
         return error;
   }
-  if (!options.time)
+  if (!options.time && !options.profile)
     return Error::success();
   // Without guard pages, which have their own cost; a new model for each case,
   // so that the peak of memory is its own.
@@ -272,8 +328,12 @@ Error Tool::run() {
     Expected<std::unique_ptr<CompiledModel>> plain = open(/*guard=*/false);
     if (!plain)
       return plain.takeError();
-    if (Error error = timeCase(**plain, testCase))
-      return error;
+    if (options.time)
+      if (Error error = timeCase(**plain, testCase))
+        return error;
+    if (options.profile)
+      if (Error error = profileCase(**plain, testCase))
+        return error;
   }
   return Error::success();
 }
@@ -296,6 +356,12 @@ int main(int argc, char **argv) {
   Expected<Options> options = parseCommandLine(argc, argv);
   if (!options)
     return fail(options.takeError());
+  if (options->measureMachine) {
+    StringRef name =
+        options->target.empty() ? hostTarget() : StringRef(options->target);
+    outs() << measureMachine(*lookupTarget(name)).str() << '\n';
+    return 0;
+  }
   installFaultHandler();
   // Any symbol of this program will do.
   std::string executable = sys::fs::getMainExecutable(
