@@ -216,12 +216,20 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
 //===----------------------------------------------------------------------===//
 
 int64_t attn::attentionScratchBytes(const AttentionTiles &tiles,
-                                    int64_t headSize, int64_t valueSize) {
+                                    int64_t headSize, int64_t valueSize,
+                                    bool isNarrow) {
   // The accumulator lies in blocks of channels, one more for what belongs to a
-  // row: 4 queries (D + 2 keys + (ceil(Dv / u) + 1) u)
+  // row; sums over lanes are apart from scores where channels are the lanes:
+  // 4 queries (D + 2 or 3 keys + (ceil(Dv / u) + 1) u)
   int64_t blocks = llvm::divideCeil(valueSize, tiles.valueUnroll) + 1;
-  return 4 * tiles.queries *
-         (headSize + 2 * tiles.keys + blocks * tiles.valueUnroll);
+  int64_t bytes = 4 * tiles.queries *
+                  (headSize + (tiles.isDecode ? 3 : 2) * tiles.keys +
+                   blocks * tiles.valueUnroll);
+  // The keys of a register tile, then the values of a block of channels.
+  if (isNarrow && !tiles.isDecode)
+    bytes += 4 * std::max(tiles.keyUnroll * headSize,
+                          tiles.keys * tiles.valueUnroll);
+  return bytes;
 }
 
 /// Rows of a block: equal parts of at most about `limit`, in steps of mr.

@@ -96,6 +96,22 @@ static void printAttention(const TargetInfo &target, int64_t channels,
            .str());
 }
 
+static void printDecoding(const TargetInfo &target, int64_t channels,
+                          int64_t queries, Lines line) {
+  AttentionTiles tiles =
+      chooseAttentionTiles(target, channels, channels, queries);
+  int64_t sums = target.fmaPorts * target.fmaLatency;
+  line("channels at a time", std::to_string(tiles.valueUnroll),
+       formatv("lanes x the power of two <= multiply-adds of a cycle x latency "
+               "/ queries = {0}, halved while it leaves a rest of D",
+               sums / queries)
+           .str());
+  line("keys of a tile", std::to_string(tiles.keys),
+       formatv("256, halved to 64 while 4 D k = {0} > L2/2 = {1}",
+               4 * channels * tiles.keys, target.l2Bytes / 2)
+           .str());
+}
+
 static void printLinear(const TargetInfo &target, int64_t inputs,
                         int64_t outputs, Lines line) {
   LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
@@ -136,6 +152,11 @@ void attn::printTarget(const TargetInfo &target, llvm::raw_ostream &os) {
   for (int64_t channels : {64, 128}) {
     os << "attention, head size D = " << channels << "\n";
     printAttention(target, channels, line);
+  }
+  for (int64_t queries : {1, 8}) {
+    os << "attention of " << queries << (queries == 1 ? " query" : " queries")
+       << " (up to 8 have channels in the lanes), head size D = 128\n";
+    printDecoding(target, 128, queries, line);
   }
   for (auto [inputs, outputs] : {std::pair(768, 3072), {3072, 768}}) {
     os << "linear layer, K = " << inputs << " inputs, N = " << outputs

@@ -43,6 +43,8 @@ private:
   std::optional<double> countLinear(FusedLinearOp op);
   std::optional<double> countAttention(AttentionOp op);
   std::optional<double> countGeneric(linalg::GenericOp op);
+  double decodeCycles(const AttentionTiles &tiles, double channels,
+                      double valueChannels) const;
   /// Cycles of that many slots for each of so many elements.
   double elementwise(double elements, double slots) const {
     return elements / double(target.f32Lanes()) * slots * slotsFactor(target) /
@@ -150,6 +152,20 @@ static Visits countVisits(AttentionOp op, double queries, double keys,
   return visits;
 }
 
+/// Of a key where channels are lanes: a load and a multiply-add for each vector
+/// of channels and each query, a sum over the lanes, and the weight.
+double Cycles::decodeCycles(const AttentionTiles &tiles, double channels,
+                            double valueChannels) const {
+  auto queries = double(tiles.queries);
+  double vectors = std::ceil(channels / double(target.f32Lanes())) +
+                   std::ceil(valueChannels / double(target.f32Lanes()));
+  double multiplyAdds = queries * vectors / double(target.fmaPorts) *
+                        (target.fusedMultiplyAdd ? 1 : 2);
+  return std::max(multiplyAdds, vectors / 2) +
+         elementwise(queries, softmaxSlots) +
+         queries * std::log2(double(target.f32Lanes()));
+}
+
 std::optional<double> Cycles::countAttention(AttentionOp op) {
   auto query = shape(op.getQuery()), key = shape(op.getKey());
   auto value = shape(op.getValue());
@@ -165,6 +181,10 @@ std::optional<double> Cycles::countAttention(AttentionOp op) {
       chooseAttentionTiles(target, int64_t(channels), int64_t(valueChannels),
                            ShapedType::isDynamic(known) ? -1 : known);
   Visits visits = countVisits(op, queries, keys, tiles);
+  if (tiles.isDecode)
+    return heads * visits.keys * decodeCycles(tiles, channels, valueChannels) +
+           heads * visits.masked *
+               elementwise(double(tiles.queries), slotsOf(op.getMask()) + 2);
   int64_t vectors = tiles.queries / target.f32Lanes();
   RegisterTile scores{vectors, tiles.keyUnroll};
   RegisterTile output{vectors, tiles.valueUnroll};
@@ -271,6 +291,12 @@ evaluateRows(const CallCost &call, Value input,
   return shape ? (*shape)[0].evaluate(dims) : std::nullopt;
 }
 
+/// Whether a tensor's elements must be converted for each use.
+static bool isNarrow(Value tensor) {
+  Type type = getElementTypeOrSelf(tensor.getType());
+  return type.isF16() || type.isBF16();
+}
+
 std::optional<double> TimeModel::scratchBytes(const CallCost &call) const {
   double bytes = 0;
   bool isKnown = true;
@@ -283,7 +309,9 @@ std::optional<double> TimeModel::scratchBytes(const CallCost &call) const {
       AttentionTiles tiles =
           chooseAttentionTiles(target, channels, valueChannels,
                                ShapedType::isDynamic(known) ? -1 : known);
-      bytes += double(attentionScratchBytes(tiles, channels, valueChannels));
+      bytes += double(attentionScratchBytes(
+          tiles, channels, valueChannels,
+          isNarrow(attention.getKey()) || isNarrow(attention.getValue())));
     } else if (auto linear = dyn_cast<FusedLinearOp>(op)) {
       int64_t inputs = linear.getInput().getType().getDimSize(1);
       int64_t outputs = linear.getResult().getType().getDimSize(1);

@@ -125,3 +125,23 @@ TEST(ScheduleModel, RowsInFlightArePowersOfTwo) {
   for (const TargetInfo &target : allTargets())
     EXPECT_EQ(chooseRowsInFlight(target), 4) << target.name.str();
 }
+
+TEST(ScheduleModel, CountsScratch) {
+  const TargetInfo &v3 = *lookupTarget("x86-64-v3");
+  AttentionTiles tiles = chooseAttentionTiles(v3, 64, 64, -1);
+  // 24 queries: 64 channels, twice 128 keys, 17 blocks of 4; keys and values of
+  // 16 bits are converted, 128 values of 4 channels at a time.
+  EXPECT_EQ(attentionScratchBytes(tiles, 64, 64, false), 4 * 24 * 388);
+  EXPECT_EQ(attentionScratchBytes(tiles, 64, 64, true),
+            4 * 24 * 388 + 4 * 128 * 4);
+  // 1536 inputs are several blocks of K: sums of 16 panels in 8 tasks, and 128
+  // rows before their norm. 384 are one block.
+  LinearBlocks blocks = chooseLinearBlocks(v3, 1536, 384);
+  EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 128, /*hasNorm=*/true),
+            4 * 384 * 128 + 4 * 24 * 2 * 128);
+  EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 0, /*hasNorm=*/true), 0);
+  blocks = chooseLinearBlocks(v3, 384, 384);
+  EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 128, false), 0);
+  // Rows before a norm take half of L2 at most: 170, in two parts 100.
+  EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 200, true), 4 * 384 * 100);
+}

@@ -55,9 +55,10 @@ LinearBlocks chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
                                 int64_t outputs);
 
 /// Bytes beside the tensors that a thread works in: a query tile with its
-/// scores, weights and accumulator.
+/// scores, weights and accumulator, and converted keys and values where these
+/// are `isNarrow` (16 bits).
 int64_t attentionScratchBytes(const AttentionTiles &tiles, int64_t headSize,
-                              int64_t valueSize);
+                              int64_t valueSize, bool isNarrow);
 
 /// The same for `rows` rows of a linear layer: the sums of blocks of K, and
 /// whole rows where a norm follows (`hasNorm`), which all threads share.
