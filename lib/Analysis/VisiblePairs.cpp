@@ -15,26 +15,55 @@
 using namespace mlir;
 using namespace attn;
 
+/// The most that is counted, one by one.
+static constexpr int64_t countLimit = 1 << 24;
+
+/// Keys of one query in several ranges, each key once. There are no leaves.
+static int64_t countKeys(KeyRangesAttr ranges, int64_t query, int64_t queries,
+                         int64_t keys) {
+  int64_t dims[] = {query, query + 1}, symbols[] = {queries, keys};
+  int64_t count = 0, cursor = 0;
+  for (KeyRangeAttr range : ranges.getRanges()) {
+    if (range.getWhere() &&
+        !isInside(range.getWhere().getValue(), dims, symbols))
+      continue;
+    auto bounds = [](AffineMapAttr map) { return map.getValue().getResults(); };
+    int64_t begin =
+        std::max(cursor, evaluateMax(bounds(range.getBegin()), dims, symbols));
+    int64_t end =
+        std::min(keys, evaluateMin(bounds(range.getEnd()), dims, symbols));
+    count += std::max<int64_t>(end - begin, 0);
+    cursor = std::max(cursor, end);
+  }
+  return count;
+}
+
 /// Pairs in tiles of one query and one key that are not skipped. A leaf that is
 /// not known hides nothing.
 static std::optional<double> countPairs(KeyRangesAttr ranges, int64_t queries,
                                         int64_t keys) {
-  constexpr double limit = 1 << 24;
   TileGrid grid;
   grid.queries = queries;
   grid.keys = keys;
   grid.queryTile = grid.keyTile = 1;
   grid.leaves.assign(ranges.getNumSymbols() - 2, std::nullopt);
-  // Without leaves a row costs a test of each key, with them a proof.
-  double cost = double(queries) * double(keys) * (grid.leaves.empty() ? 1 : 64);
-  if (cost > limit)
+  bool hasTests = !grid.leaves.empty() || !ranges.getVisible().empty();
+  // A row costs a few additions, or a test of each key, or even a proof.
+  double costOfRow = hasTests ? double(keys) : 1;
+  if (!grid.leaves.empty())
+    costOfRow *= 64;
+  if (double(queries) * costOfRow > double(countLimit))
     return std::nullopt;
   double pairs = 0;
-  for (int64_t query = 0; query < queries; ++query)
-    pairs += double(
-        llvm::count_if(classifyTiles(ranges, grid, query), [](TileClass tile) {
-          return tile != TileClass::Skipped;
-        }));
+  for (int64_t query = 0; query < queries; ++query) {
+    if (!hasTests) {
+      pairs += double(countKeys(ranges, query, queries, keys));
+      continue;
+    }
+    std::vector<TileClass> tiles = classifyTiles(ranges, grid, query);
+    pairs += double(llvm::count_if(
+        tiles, [](TileClass tile) { return tile != TileClass::Skipped; }));
+  }
   return pairs;
 }
 
@@ -73,7 +102,7 @@ VisiblePairs attn::countVisiblePairs(AttentionOp op,
   if (!result.number) {
     result.formula = queries * keys;
     result.number = result.formula->evaluate(values);
-    result.isLimit = true;
+    result.isTooLarge = true;
   }
   return result;
 }

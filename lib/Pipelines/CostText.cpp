@@ -95,7 +95,7 @@ static void printNumbers(const CostReport &report, llvm::raw_ostream &os) {
 /// Where the operations of a masked attention come from.
 static void printPairs(const CostLine &line, llvm::raw_ostream &os) {
   const VisiblePairs &pairs = *line.pairs;
-  os << "    pairs  " << (pairs.isLimit ? "at most " : "");
+  os << "    pairs  " << (pairs.isLimit || pairs.isTooLarge ? "at most " : "");
   if (pairs.formula) {
     os << pairs.formula->str();
     if (!pairs.conditions.empty())
@@ -105,7 +105,9 @@ static void printPairs(const CostLine &line, llvm::raw_ostream &os) {
        << ", counted for these sizes (because the keys of "
        << "a query are not one range whose ends are lines over the queries)";
   }
-  if (pairs.isLimit)
+  if (pairs.isTooLarge)
+    os << " (because there are too many to count those of this mask)";
+  else if (pairs.isLimit)
     os << " (because the mask depends on data)";
   os << "\n";
 }
@@ -140,7 +142,8 @@ static void printFormulas(const CostReport &report, llvm::raw_ostream &os) {
 static std::string pathOf(const CostLine &line) {
   const AttentionCost &attention = *line.attention;
   std::vector<std::string> dims = attention.queries.getDims();
-  if (!line.pairs->formula || line.pairs->isLimit || dims.size() != 1)
+  if (!line.pairs->formula || line.pairs->isLimit || line.pairs->isTooLarge ||
+      dims.size() != 1)
     return "1";
   // What one query more adds.
   const SizePolynomial &pairs = *line.pairs->formula;

@@ -201,6 +201,6 @@ int main(int argc, char **argv) {
       "mask-map, cost, tiled, host, stmt, llvm, asm or obj compiles one "
       "(attn-opt "
       "--emit=obj "
-      "--help)\n",
+      "--help); --print-target describes targets\n",
       registry));
 }

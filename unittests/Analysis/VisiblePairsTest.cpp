@@ -178,6 +178,19 @@ TEST_F(VisiblePairsTest, CountsPairsWhereThereIsNoFormula) {
   EXPECT_FALSE(sink.isLimit);
 }
 
+TEST_F(VisiblePairsTest, SaysWhereThereAreTooManyPairs) {
+  VisiblePairs pairs = count(attention(R"(
+    %c3 = arith.constant 3 : index
+    %c0 = arith.constant 0 : index
+    %s = arith.addi %i, %j : index
+    %r = arith.remsi %s, %c3 : index
+    %v = arith.cmpi eq, %r, %c0 : index
+)"),
+                             n, 50000, 50000);
+  EXPECT_EQ(pairs.number, 2.5e9);
+  EXPECT_TRUE(pairs.isTooLarge);
+}
+
 TEST_F(VisiblePairsTest, IsALimitWhereDataDecides) {
   // Lengths hide more than the triangle does, but a run says how much.
   VisiblePairs pairs = count(attention(R"(

@@ -19,7 +19,7 @@ namespace attn {
 
 /// The range of a dim.
 struct DimBounds {
-  int64_t min = 0, max = 0;
+  int64_t min = 0, max = INT32_MAX;
 };
 
 /// The pairs of a query and a key that attention works on.
@@ -33,6 +33,9 @@ struct VisiblePairs {
   std::optional<double> number;
   /// Whether a run may hide more, by what only the data says.
   bool isLimit = false;
+  /// Whether there is no formula, and there are too many pairs to count them:
+  /// all pairs stand for those that are visible.
+  bool isTooLarge = false;
 };
 
 /// Counts the pairs of one batch row and head. Without ranges on `op` all pairs
