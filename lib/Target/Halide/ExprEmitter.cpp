@@ -549,9 +549,11 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
                               Halide::Internal::make_const(in(0).type(), 2.0),
                               in(0));
       })
-      .Case([&](math::LogOp) { return Halide::log(in(0)); })
+      .Case([&](math::LogOp) {
+        return single() ? attn::log(in(0)) : Halide::log(in(0));
+      })
       .Case([&](math::Log2Op) {
-        return Halide::log(in(0)) *
+        return (single() ? attn::log(in(0)) : Halide::log(in(0))) *
                Halide::Internal::make_const(in(0).type(), 1.4426950408889634);
       })
       .Case([&](math::TanhOp) {

@@ -25,8 +25,8 @@ static Expr horner(llvm::ArrayRef<float> highestFirst, const Expr &x) {
 }
 
 llvm::ArrayRef<float> attn::exp2Coefficients() {
-  static const float table[] = {0.00132764701f, 0.00967554096f, 0.0555071346f,
-                                0.240221202f,   0.693146944f,   1.00000012f};
+  static const float table[] = {0.00132647273f, 0.00967151299f, 0.0555073358f,
+                                0.240222424f,   0.693147004f,   1.0f};
   return table;
 }
 
@@ -86,6 +86,39 @@ Expr attn::exp(Expr x) {
   Expr rest = subtractInOrder(subtractInOrder(clamped, integer * 0.693359375f),
                               integer * -2.12194440e-4f);
   return scaled(rest * log2e, rounded);
+}
+
+Expr attn::log(Expr x) {
+  // x = 2^e m with m in [sqrt(1/2), sqrt(2)): of the bits of x, those of
+  // sqrt(1/2) are taken away, and what is left above the mantissa is e. Numbers
+  // below the normal ones are made normal before.
+  const int sqrtHalfBits = 0x3f3504f3, smallestNormal = 0x00800000;
+  Expr given = Halide::reinterpret<int32_t>(x);
+  Expr isSmall = given < smallestNormal;
+  Expr bits = Halide::select(
+      isSmall, Halide::reinterpret<int32_t>(x * 33554432.0f /* 2^25 */), given);
+  Expr shifted = (bits - sqrtHalfBits) >> 23;
+  Expr mantissa = Halide::reinterpret<float>(bits - (shifted << 23));
+  Expr exponent = Halide::cast<float>(shifted - Halide::select(isSmall, 25, 0));
+  // log(1 + f) = f - f^2 / 2 + f^3 P(f), P a minimax fit with relative error
+  // 6e-9 of the logarithm.
+  static const float polynomial[] = {
+      -0.0763449147f, 0.12761575f,  -0.13160184f,  0.142017588f,
+      -0.166233569f,  0.200012267f, -0.250008196f, 0.333333313f};
+  Expr f = subtractInOrder(mantissa, 1.0f);
+  Expr square = f * f;
+  Expr small = square * (f * horner(polynomial, f) - 0.5f);
+  // ln 2 in two parts: e times the first is exact.
+  Expr value = addInOrder(addInOrder(exponent * -2.12194440e-4f + small, f),
+                          multiplyInOrder(exponent, 0.693359375f));
+  // In bits: fast-math knows neither infinity nor NaN. Negative numbers have no
+  // logarithm; those of NaN and of infinity are themselves.
+  const int quietNaN = 0x7fc00000;
+  Expr result = Halide::reinterpret<int32_t>(value);
+  result = Halide::select(given >= kInfinityBits, given,
+                          (given & 0x7fffffff) == 0, Expr(kMinusInfinityBits),
+                          given < 0, Expr(quietNaN), result);
+  return Halide::reinterpret<float>(result);
 }
 
 Expr attn::tanh(Expr x) {

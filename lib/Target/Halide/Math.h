@@ -24,8 +24,9 @@ inline constexpr int32_t kMinusInfinityBits = static_cast<int32_t>(0xff800000u);
 /// -inf that fast-math cannot see.
 Halide::Expr minusInfinity();
 
-/// Coefficients of 2^f on [-1/2, 1/2], highest power first; relative
-/// error 7.5e-8 before rounding.
+/// Coefficients of 2^f on [-1/2, 1/2], highest power first; relative error
+/// 9.2e-8 before rounding, and exactly 1 at 0: the largest score of a row has
+/// that weight, however often it is rescaled.
 llvm::ArrayRef<float> exp2Coefficients();
 
 // Errors below are bounds that a unit test measures against f64 on dense grids
@@ -37,6 +38,11 @@ Halide::Expr exp2(Halide::Expr x);
 
 /// e^x, relative error 4e-7. Exactly 0 below -86.99; NaN stays NaN.
 Halide::Expr exp(Halide::Expr x);
+
+/// The natural logarithm, relative error 2e-7 and exactly 0 of 1, denormals
+/// included. -inf of 0, infinity of infinity, NaN of NaN and of what is
+/// negative.
+Halide::Expr log(Halide::Expr x);
 
 /// tanh, absolute error 2e-7, relative error 5e-7.
 Halide::Expr tanh(Halide::Expr x);

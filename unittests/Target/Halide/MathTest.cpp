@@ -101,6 +101,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Function{"exp2", "math.exp2 {0}", std::exp2, -125, 127.99f, 0, 3e-7},
         Function{"exp", "math.exp {0}", std::exp, -86.5f, 88.7f, 0, 4e-7},
+        Function{"log", "math.log {0}", std::log, 1e-3f, 4e4f, 0, 2e-7},
+        Function{"log near one", "math.log {0}", std::log, 0.5f, 2, 0, 2e-7},
+        Function{"log of large numbers", "math.log {0}", std::log, 1e30f, 3e38f,
+                 0, 2e-7},
+        Function{"log of denormals", "math.log {0}", std::log, 1e-44f, 1e-37f,
+                 0, 2e-7},
         Function{"tanh", "math.tanh {0}", std::tanh, -12, 12, 0, 5e-7},
         Function{"tanh near zero", "math.tanh {0}", std::tanh, -0.01f, 0.01f, 0,
                  5e-7},
@@ -136,6 +142,13 @@ TEST(MathEdges, ExponentialsOfLargeNumbers) {
     EXPECT_THAT(evaluate(operation, {-infinity, -1e30f, 1e30f, infinity}),
                 ElementsAre(0, 0, infinity, infinity))
         << operation;
+}
+
+TEST(MathEdges, LogarithmsOfNoNumbers) {
+  EXPECT_THAT(evaluate("math.log %x", {0.0f, -0.0f, 1.0f, infinity}),
+              ElementsAre(-infinity, -infinity, 0, infinity));
+  EXPECT_THAT(evaluate("math.log %x", {-1.0f, -1e-44f, -infinity}),
+              ::testing::Each(::testing::IsNan()));
 }
 
 TEST(MathEdges, GeluOfLargeNumbers) {

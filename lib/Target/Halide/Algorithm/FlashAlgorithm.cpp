@@ -288,10 +288,13 @@ LogicalResult FlashBuilder::buildResults() {
   out.lseVars = storeVars(out, nest, *nest.lse, counters);
   Expr total = out.state(with({out.row % rows, 3, 0}));
   Expr maximum = out.state(with({out.row % rows, 2, 0}));
+  // To base 2 where it is folded, else in units of which the scale makes base
+  // 2: with log2 e that is the natural logarithm, and the factor is 1.
+  double unit = 0.69314718055994531;
   if (!folded)
-    maximum = maximum * nest.finish.getScale().convertToFloat();
-  Expr value = maximum * 0.693147181f + Halide::log(total);
-  // Halide's logarithm makes a number of NaN and of infinity.
+    unit *= nest.finish.getScale().convertToFloat();
+  Expr value = maximum * static_cast<float>(unit) + attn::log(total);
+  // Not through the sum, which fast-math takes for finite.
   Expr totalBits = Halide::reinterpret<int32_t>(total);
   Expr bits = Halide::select(totalBits >= kInfinityBits || totalBits < 0,
                              totalBits, Halide::reinterpret<int32_t>(value));

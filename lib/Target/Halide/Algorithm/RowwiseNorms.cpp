@@ -182,9 +182,8 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     result.sizes.assign(x.sizes.begin(), x.sizes.end() - 1);
     result.load = [=](ArrayRef<Expr> indices) {
       std::vector<Expr> row(indices.rbegin(), indices.rend());
-      Expr lse = maximum.total(row) + Halide::log(sum.total(row));
-      // As integers: fast-math may assume that no float is infinite, and its
-      // logarithm of a NaN is a number.
+      Expr lse = maximum.total(row) + attn::log(sum.total(row));
+      // As integers: fast-math may assume that no float is infinite or NaN.
       Expr bits = Halide::reinterpret<int32_t>(sum.total(row));
       return Halide::reinterpret<float>(
           Halide::select(sum.total(row) == 0.0f, kMinusInfinityBits,
