@@ -23,6 +23,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/Support/MathExtras.h"
 
 #define DEBUG_TYPE "attn-split-keys"
 
@@ -35,12 +36,12 @@ namespace attn {
 
 using namespace attn;
 
-// As in attn-fold-heads; its tiles have several times as many rows.
-static constexpr int64_t maxQueries = 16;
-static constexpr int64_t maxRows = 64;
-// With more key heads there are enough tasks for the cores of most processors,
-// even for one batch row.
-static constexpr int64_t maxKeyHeads = 16;
+// Queries of a tile at least, and tasks that are enough for the cores of most
+// processors even where there is one batch row.
+static constexpr int64_t tileQueries = 24;
+static constexpr int64_t enoughTasks = 16;
+// With more queries a chunk would do again what a query tile does once.
+static constexpr int64_t maxQueries = 64;
 
 namespace {
 
@@ -100,11 +101,9 @@ bool Splitting::mayExceedChunk() {
 bool Splitting::pays() {
   Layout layout = op.getLayout();
   int64_t queries = type.getDimSize(sequenceDim(layout));
-  int64_t share = type.getDimSize(headDim(layout)) /
-                  op.getKey().getType().getDimSize(headDim(layout));
-  // Rows that attn-fold-heads made of heads are queries by now.
-  bool areFew = queries >= 1 && queries <= (share > 1 ? maxQueries : maxRows);
-  return areFew && type.getDimSize(headDim(layout)) < maxKeyHeads &&
+  int64_t heads = type.getDimSize(headDim(layout));
+  return queries >= 1 && queries <= maxQueries &&
+         heads * llvm::divideCeilSigned(queries, tileQueries) < enoughTasks &&
          !op.getSinks() && !op.getChunk() && !op.getKeyRanges() &&
          mayExceedChunk();
 }

@@ -21,16 +21,16 @@ func.func @few(%q: tensor<2x3x4x16xf32>, %k: tensor<2x?x4x16xf32>, %c: f32) -> t
 // Many queries, many heads, few keys, sinks: nothing to split.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: chunk
-func.func @others(%q: tensor<2x65x4x16xf32>, %k: tensor<2x?x4x16xf32>, %c: f32, %few: tensor<2x3x4x16xf32>, %short: tensor<2x256x4x16xf32>,
+func.func @others(%q: tensor<2x73x4x16xf32>, %k: tensor<2x?x4x16xf32>, %c: f32, %few: tensor<2x3x4x16xf32>, %short: tensor<2x256x4x16xf32>,
                   %wide: tensor<2x3x16x16xf32>, %wide_k: tensor<2x?x16x16xf32>, %t: tensor<4xf32>)
-    -> (tensor<2x65x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x16x16xf32>, tensor<2x3x4x16xf32>) {
+    -> (tensor<2x73x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x16x16xf32>, tensor<2x3x4x16xf32>) {
   %0 = attn.attention %q, %k, %k scale(%c : f32) layout(bshd)
-      : tensor<2x65x4x16xf32>, tensor<2x?x4x16xf32>, tensor<2x?x4x16xf32> -> tensor<2x65x4x16xf32>
+      : tensor<2x73x4x16xf32>, tensor<2x?x4x16xf32>, tensor<2x?x4x16xf32> -> tensor<2x73x4x16xf32>
   %1 = attn.attention %few, %short, %short scale(%c : f32) layout(bshd)
       : tensor<2x3x4x16xf32>, tensor<2x256x4x16xf32>, tensor<2x256x4x16xf32> -> tensor<2x3x4x16xf32>
   %2 = attn.attention %wide, %wide_k, %wide_k scale(%c : f32) layout(bshd)
       : tensor<2x3x16x16xf32>, tensor<2x?x16x16xf32>, tensor<2x?x16x16xf32> -> tensor<2x3x16x16xf32>
   %3 = attn.attention %few, %k, %k scale(%c : f32) sinks(%t : tensor<4xf32>) layout(bshd)
       : tensor<2x3x4x16xf32>, tensor<2x?x4x16xf32>, tensor<2x?x4x16xf32> -> tensor<2x3x4x16xf32>
-  return %0, %1, %2, %3 : tensor<2x65x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x16x16xf32>, tensor<2x3x4x16xf32>
+  return %0, %1, %2, %3 : tensor<2x73x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x16x16xf32>, tensor<2x3x4x16xf32>
 }

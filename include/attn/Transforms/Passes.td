@@ -238,8 +238,8 @@ def AttnFoldHeadsPass : Pass<"attn-fold-heads", "::mlir::func::FuncOp"> {
 def AttnSplitKeysPass : Pass<"attn-split-keys", "::mlir::func::FuncOp"> {
   let summary = "cut the keys of attention with few queries into chunks that run side by side";
   let description = [{
-    In decoding there is one task for each batch row and key head: less than a processor has cores. With N static and
-    at most 16, fewer than 16 key heads, and a number of keys that may be above the chunk, the keys are cut into
+    In decoding there is one task for each batch row and key head: less than a processor has cores. Where N is
+    static and at most 64, a batch row is fewer than 16 tasks (heads times tiles of 24 queries), and the number of keys may be above the chunk, keys are cut into
     chunks of `chunk`, each a task of its own that gives a result and its log-sum-exp. These are merged by what merging
     is: attention over chunks, whose scores are the log-sum-exps and whose values are the results. The chunk does
     not depend on threads or batch, so results have the same bits with any number of them.

@@ -4,8 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Internal to FlashAlgorithm.cpp, which builds what a query tile has once,
-// FlashStages.cpp, which builds what each loop over key tiles has, and
-// FlashTests.cpp, which builds whether a tile is visited.
+// FlashStages.cpp, which builds what each loop over key tiles has, with its
+// scores (FlashScores.cpp) and weights (FlashWeights.cpp), and FlashTests.cpp,
+// which builds whether a tile is visited.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H
