@@ -52,7 +52,7 @@ private:
   mlir::LogicalResult addGuards(FlashStage &stage, Halide::RDom &domain,
                                 const ExprEmitter &around);
   mlir::FailureOr<Halide::Expr>
-  scoreTerm(FlashStage &stage, ExprEmitter &inside, Halide::Expr depth);
+  scoreTerm(FlashStage &stage, ExprEmitter &inside, const Halide::Expr &depth);
   mlir::LogicalResult buildScores(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildLaneScores(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildVisible(FlashStage &stage, ExprEmitter &inside);
@@ -76,8 +76,9 @@ private:
   positions(mlir::OperandRange position, ExprEmitter &inside, Halide::Expr row,
             Halide::Expr key);
   mlir::FailureOr<Halide::Expr> isVisible(FlashStage &stage,
-                                          ExprEmitter &inside, Halide::Expr row,
-                                          Halide::Expr key);
+                                          ExprEmitter &inside,
+                                          const Halide::Expr &row,
+                                          const Halide::Expr &key);
   /// leading arguments, then the counters of the scf.forall.
   std::vector<Halide::Expr>
   at(std::initializer_list<Halide::Expr> leading) const {

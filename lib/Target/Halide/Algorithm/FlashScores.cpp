@@ -23,7 +23,7 @@ using Halide::Var;
 
 /// The conjunction of the masks of a loop for one pair.
 FailureOr<Expr> FlashBuilder::isVisible(FlashStage &stage, ExprEmitter &inside,
-                                        Expr row, Expr key) {
+                                        const Expr &row, const Expr &key) {
   Expr visible = Halide::Internal::const_true();
   for (Operation *op : stage.loop.scoreOps) {
     auto mask = dyn_cast<TileMaskOp>(op);
@@ -42,7 +42,7 @@ FailureOr<Expr> FlashBuilder::isVisible(FlashStage &stage, ExprEmitter &inside,
 
 /// What channel `depth` adds to a score.
 FailureOr<Expr> FlashBuilder::scoreTerm(FlashStage &stage, ExprEmitter &inside,
-                                        Expr depth) {
+                                        const Expr &depth) {
   FailureOr<Expr> key = loadTile(stage.loop.key, inside, out.kk, depth,
                                  /*clampRow=*/!stage.full);
   if (failed(key))

@@ -74,7 +74,7 @@ void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
   // 2^x in steps that the schedule keeps in registers for several keys at a
   // time; see Math.cpp for the trick.
   std::vector<Var> pair = vars({out.q, out.kk, out.t});
-  auto step = [&](const char *name, Expr value) -> Expr {
+  auto step = [&](const char *name, const Expr &value) -> Expr {
     Func part(name + suffix);
     part(pair) = value;
     stage.expSteps.push_back(part);

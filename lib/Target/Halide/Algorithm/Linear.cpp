@@ -240,6 +240,7 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
                         op.getWeight().getType().getElementType());
   };
   algorithm.tiles = emitProduct(*shape, "tile", x, w, target.fusedMultiplyAdd);
+  algorithm.few = emitProduct(*shape, "few", x, w, target.fusedMultiplyAdd);
   algorithm.single = emitProduct(
       *shape, "single", x,
       [&](Expr j, Expr k, Expr p) {
@@ -253,13 +254,22 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
       emitEpilogue(op, values, *shape, algorithm.single.at(*shape, m, n), m, n);
   FailureOr<Expr> tiles =
       emitEpilogue(op, values, *shape, algorithm.tiles.at(*shape, m, n), m, n);
-  if (failed(single) || failed(tiles))
+  FailureOr<Expr> few =
+      emitEpilogue(op, values, *shape, algorithm.few.at(*shape, m, n), m, n);
+  if (failed(single) || failed(tiles) || failed(few))
     return failure();
+  // Tiles of few rows where they leave fewer rows empty. With more rows one
+  // more tile does not matter.
+  auto filled = [&](int tile) { return (rows + tile - 1) / tile * tile; };
+  Expr areFew =
+      rows > 1 && rows <= 3 * fewRows && filled(fewRows) < filled(shape->mr);
   // A loop of one iteration or none is an `if` that Halide can schedule.
   RDom ifSingle(0, select(rows == 1, 1, 0), "if_single");
-  RDom ifTiles(0, select(rows == 1, 0, 1), "if_tiles");
+  RDom ifTiles(0, select(rows == 1 || areFew, 0, 1), "if_tiles");
+  RDom ifFew(0, select(areFew, 1, 0), "if_few");
   algorithm.ifSingle = ifSingle.x;
   algorithm.ifTiles = ifTiles.x;
+  algorithm.ifFew = ifFew.x;
   algorithm.row = Func("row");
   // Rows that a norm reads stay f32.
   auto stored = [&](const Expr &number) {
@@ -268,11 +278,12 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
                : halves.narrow(number,
                                op.getResult().getType().getElementType());
   };
-  Expr first = stored(*single), second = stored(*tiles);
+  Expr first = stored(*single), second = stored(*tiles), third = stored(*few);
   Expr zero = Halide::Internal::make_zero(first.type());
   algorithm.row(algorithm.n, algorithm.m) = Halide::undef(first.type());
   algorithm.row(algorithm.n, algorithm.m) = select(ifSingle == 0, first, zero);
   algorithm.row(algorithm.n, algorithm.m) = select(ifTiles == 0, second, zero);
+  algorithm.row(algorithm.n, algorithm.m) = select(ifFew == 0, third, zero);
   algorithm.output = algorithm.row;
   if (op.getGamma())
     emitNorm(algorithm, values, op);

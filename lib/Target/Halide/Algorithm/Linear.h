@@ -51,14 +51,19 @@ struct LinearProduct {
                   Halide::Expr column) const;
 };
 
+/// Rows of the register tile for few rows: three sums of each of three vectors
+/// or more hide the latency of a multiply-add.
+inline constexpr int fewRows = 3;
+
 struct LinearAlgorithm {
   LinearShape shape;
   Halide::Expr rows; // M
-  LinearProduct tiles, single;
+  LinearProduct tiles, few, single;
   /// The product with its epilogue, (n, m): update 0 for one row, update 1 for
-  /// more, each under a loop of one iteration or none.
+  /// tiles of mr rows, update 2 for tiles of `fewRows`, each under a loop of
+  /// one iteration or none.
   Halide::Func row;
-  Halide::RVar ifSingle, ifTiles;
+  Halide::RVar ifSingle, ifTiles, ifFew;
   /// `row`, or its layer norm.
   Halide::Func output;
   Halide::Var n{"n"}, m{"m"};

@@ -139,8 +139,8 @@ void FlashParts::boundCounters(FlashStage &stage) {
     parts.push_back(stage.finite);
     parts.push_back(stage.slowMix);
   }
-  for (Func part : {stage.wideKeys, stage.wideValues, stage.laneScores,
-                    stage.restScores, stage.laneMaximum, stage.laneSum})
+  for (const Func &part : {stage.wideKeys, stage.wideValues, stage.laneScores,
+                           stage.restScores, stage.laneMaximum, stage.laneSum})
     if (part.defined())
       parts.push_back(part);
   for (const TileTest &test : stage.tests) {

@@ -79,30 +79,42 @@ static void scheduleAccumulator(const LinearShape &shape, Func tile,
     tile.update().unroll(k, shape.unroll);
 }
 
-/// Update 1 of `row`: register tiles of mr rows. `row` covers all rows, or
-/// those of one block of the layer norm.
-static void scheduleTiles(LinearAlgorithm &algorithm) {
+namespace {
+/// An update of `row` with register tiles of several rows.
+struct TileForm {
+  LinearProduct &product;
+  int update, mr;
+  RVar ifForm;
+  std::string name; ///< In front of loops, which are found by name.
+};
+} // namespace
+
+/// Register tiles of `form.mr` rows. `row` covers all rows, or those of one
+/// block of the layer norm.
+static void scheduleTiles(LinearAlgorithm &algorithm, const TileForm &form) {
   const LinearShape &shape = algorithm.shape;
-  LinearProduct &product = algorithm.tiles;
+  LinearProduct &product = form.product;
+  int mr = form.mr;
+  auto var = [&](const char *name) { return Var(form.name + name); };
   Var n = algorithm.n, m = algorithm.m;
-  Var panel("panel"), column("column"), block("block"), inBlock("in_block");
-  Var tile("row_tile"), row("tile_row"), group("group"), inGroup("in_group");
-  Var task("task");
-  Expr blockRows = balancedBlock(algorithm.rows, shape.rowBlock, shape.mr);
-  Stage stage = algorithm.row.update(1);
+  Var panel = var("panel"), column = var("column"), block = var("block"),
+      inBlock = var("in_block"), tile = var("row_tile"), row = var("tile_row"),
+      group = var("group"), inGroup = var("in_group"), task = var("task");
+  Expr blockRows = balancedBlock(algorithm.rows, shape.rowBlock, mr);
+  Stage stage = algorithm.row.update(form.update);
   stage.split(n, panel, column, shape.nr, TailStrategy::GuardWithIf)
       .split(panel, group, inGroup,
              panelsPerTask(shape, algorithm.rows, blockRows),
              TailStrategy::GuardWithIf);
   if (algorithm.hasNorm) {
-    stage.split(m, tile, row, shape.mr, TailStrategy::GuardWithIf)
-        .reorder(column, row, tile, inGroup, group, algorithm.ifTiles)
+    stage.split(m, tile, row, mr, TailStrategy::GuardWithIf)
+        .reorder(column, row, tile, inGroup, group, form.ifForm)
         .parallel(group);
     task = group;
   } else {
     stage.split(m, block, inBlock, blockRows, TailStrategy::GuardWithIf)
-        .split(inBlock, tile, row, shape.mr, TailStrategy::GuardWithIf)
-        .reorder(column, row, tile, inGroup, group, block, algorithm.ifTiles)
+        .split(inBlock, tile, row, mr, TailStrategy::GuardWithIf)
+        .reorder(column, row, tile, inGroup, group, block, form.ifForm)
         .fuse(group, block, task)
         .parallel(task);
   }
@@ -113,19 +125,19 @@ static void scheduleTiles(LinearAlgorithm &algorithm) {
   product.tile.bound_extent(product.p, 1);
   if (!shape.isBlocked()) {
     product.tile.compute_at(algorithm.row, tile);
-    scheduleAccumulator(shape, product.tile, product.j, product.m, shape.mr,
+    scheduleAccumulator(shape, product.tile, product.j, product.m, mr,
                         product.tileK, shape.block);
     return;
   }
   Func blocks = product.blocks;
   Var j = product.j, m2 = product.m, p = product.p;
-  Var outer("outer"), inner("inner");
+  Var outer = var("outer"), inner = var("inner");
   blocks.compute_at(algorithm.row, task)
       .bound_extent(j, shape.nr)
       .vectorize(j, shape.vector)
       .unroll(j);
   auto scheduleUpdate = [&](Stage update) {
-    update.split(m2, outer, inner, shape.mr, TailStrategy::GuardWithIf)
+    update.split(m2, outer, inner, mr, TailStrategy::GuardWithIf)
         .vectorize(j, shape.vector)
         .unroll(j)
         .unroll(inner);
@@ -133,15 +145,15 @@ static void scheduleTiles(LinearAlgorithm &algorithm) {
   };
   scheduleUpdate(blocks.update(0)).reorder(j, inner, outer, p, product.blockT);
   product.tile.compute_at(blocks, outer);
-  scheduleAccumulator(shape, product.tile, j, m2, shape.mr, product.tileK,
+  scheduleAccumulator(shape, product.tile, j, m2, mr, product.tileK,
                       shape.block);
   if (shape.rest) {
-    Var outerRest("outer_rest"), innerRest("inner_rest");
+    Var outerRest = var("outer_rest"), innerRest = var("inner_rest");
     std::swap(outer, outerRest);
     std::swap(inner, innerRest);
     scheduleUpdate(blocks.update(1)).reorder(j, inner, outer, p);
     product.rest.compute_at(blocks, outer).bound_extent(p, 1);
-    scheduleAccumulator(shape, product.rest, j, m2, shape.mr, product.restK,
+    scheduleAccumulator(shape, product.rest, j, m2, mr, product.restK,
                         shape.rest);
   }
 }
@@ -225,6 +237,9 @@ void attn::scheduleLinearCpu(LinearAlgorithm &algorithm,
         .bound_extent(m, kNormRows)
         .unroll(m);
   }
-  scheduleTiles(algorithm);
+  scheduleTiles(algorithm,
+                {algorithm.tiles, 1, shape.mr, algorithm.ifTiles, ""});
+  scheduleTiles(algorithm, {algorithm.few, 2, std::min(fewRows, shape.mr),
+                            algorithm.ifFew, "few_"});
   scheduleSingle(algorithm);
 }
