@@ -195,10 +195,10 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
 
   // Rows of a block without blocking of K: measured, 64 to 128 lose 4 %.
   int64_t rows = 512;
-  // While a whole panel of weights is below 3/16 of L2 (K < 1024 for panels of
-  // 24 and 512 KiB), blocking K costs more in partial sums than it gains.
+  // While a whole panel of weights is at most 3/16 of L2 (K <= 1024 for panels
+  // of 24 and 512 KiB), blocking K costs more in partial sums than it gains.
   blocks.kc = 0;
-  if (inputs * blocks.nr * 4 >= target.l2Bytes * 3 / 16)
+  if (inputs * blocks.nr * 4 > target.l2Bytes * 3 / 16)
     // A block of a panel is to stay in L1 beside the rows that stream by:
     // kc = the largest multiple of 8 that divides K with 4 kc nr <= 3/4 L1.
     blocks.kc =

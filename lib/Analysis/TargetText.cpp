@@ -133,8 +133,8 @@ static void printLinear(const TargetInfo &target, int64_t inputs,
              .str());
   else
     line("kc", "0 (K in one block)",
-         panel < target.l2Bytes * 3 / 16
-             ? formatv("a panel of 4 K nr = {0} bytes < 3/16 L2 = {1}", panel,
+         panel <= target.l2Bytes * 3 / 16
+             ? formatv("a panel of 4 K nr = {0} bytes <= 3/16 L2 = {1}", panel,
                        target.l2Bytes * 3 / 16)
                    .str()
              : std::string("K has no divisor of 64 or more in eights"));

@@ -35,7 +35,7 @@ void RandomMask::begin() {
   op = AttentionOp::create(
       builder, loc, type, Type(), query, key, key, scale, /*sinks=*/Value(),
       ValueRange{body->getArgument(2), body->getArgument(3), n, m},
-      Layout::BSHD, KeyRangesAttr());
+      Layout::BSHD, /*chunk=*/IntegerAttr(), KeyRangesAttr());
   YieldOp::create(builder, loc, op.getResult());
   block = &op.getMask().emplaceBlock();
   for (int position = 0; position < 5; ++position)

@@ -1,7 +1,8 @@
 // RUN: attn-opt %s --emit=stmt --target=x86-64-v3 | FileCheck %s
 
-// A linear layer with bias, GELU and a residual is one kernel of two forms:
-// mr panels side by side for one row, register tiles of 4x24 for more. Nothing is
+// A linear layer with bias, GELU and a residual is one kernel of three
+// forms: mr panels side by side for one row, register tiles of 6x16 for more, and
+// of 3x16 where these leave fewer rows empty. Nothing is
 // allocated but accumulators, and no vector is gathered.
 
 attn.weight @w value<dense<0.0> : tensor<100x16xf32>> : tensor<100x16xf32>
@@ -27,6 +28,10 @@ func.func @main(%x: tensor<?x16xf32>, %r: tensor<?x100xf32>) -> tensor<?x100xf32
 // CHECK: min({{.*}}.extent.1
 // CHECK: for (tile.s1.{{.*}}, 0, 8)
 // CHECK: strict_add
+// CHECK: internal func linear_0__v3_par_for_row_s3
+// CHECK: allocate few[float32 * 48] in Register
+// CHECK-NOT: allocate {{.*}} in {{Heap|Stack}}
 // Which of them runs is known when the kernel starts.
-// CHECK: if_tiles$x.max = select(arg0.extent.1 == 1, -1, 0)
+// CHECK: if_few$x.max = select(((arg0.extent.1 <= 9) && (1 < arg0.extent.1)) && (((arg0.extent.1 + 2)/3) < (((arg0.extent.1 + 5)/6)*2)), 0, -1)
+// CHECK: if_tiles$x.max = select({{.*}} || (arg0.extent.1 == 1), -1, 0)
 // CHECK: if_single$x.max = select(arg0.extent.1 == 1, 0, -1)
