@@ -41,8 +41,7 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   if (!factors)
     return kernel.emitOpError("expected #attn.flash_schedule or "
                               "#attn.decode_schedule (because of what the "
-                              "kernel computes), got ")
-           << kernel.getScheduleAttr();
+                              "kernel computes), got no such schedule");
   FailureOr<FlashNest> nest = readFlashNest(kernel);
   if (failed(nest))
     return failure();
