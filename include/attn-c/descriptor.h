@@ -47,9 +47,10 @@ typedef struct attn_tensor_info {
   int32_t type; /* attn_type */
   int32_t rank;
   const int64_t *sizes;
-  int32_t strided; /* 1: the driver takes any stride >= 0 of all dimensions but
-                      the last, whose stride is 1; 0: only dense data */
-  int32_t reserved;
+  int32_t strided;  /* 1: the driver takes any stride >= 0 of all dimensions but
+                       the last, whose stride is 1; 0: only dense data */
+  int32_t in_place; /* an output that may have address and strides of input k,
+                       whose sizes and type it has: 1 + k; others: 0 */
 } attn_tensor_info;
 
 /* A weight as the weights file stores it. */

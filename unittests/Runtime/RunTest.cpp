@@ -128,6 +128,91 @@ TEST_F(Run, RefusesAnOutputWhoseElementsOverlap) {
                 "of its own, got overlapping ones");
 }
 
+TEST_F(Run, TakesOneMemoryAsInputAndOutput) {
+  out.y.data = x;
+  EXPECT_EQ(run(), ATTN_OK) << attn_model_last_error(ctx);
+  EXPECT_TRUE(behaviour.inPlace);
+  EXPECT_EQ(std::vector<float>(x, x + 6),
+            (std::vector<float>{11, 22, 33, 14, 25, 36}));
+}
+
+TEST_F(Run, CopiesOneMemoryOnceWhereTheDriverWantsItDense) {
+  float columns[6] = {1, 4, 2, 5, 3, 6};
+  in.x = {columns, {1, 2}};
+  out.y = {columns, {1, 2}};
+  EXPECT_EQ(run(), ATTN_OK) << attn_model_last_error(ctx);
+  EXPECT_TRUE(behaviour.inPlace);
+  EXPECT_EQ(std::vector<float>(columns, columns + 6),
+            (std::vector<float>{11, 14, 22, 25, 33, 36}));
+}
+
+TEST_F(Run, CopiesAnOutputWhoseInputIsTakenAsItIs) {
+  float wide[8] = {1, 2, 3, -1, 4, 5, 6, -1};
+  in.x = {wide, {4, 1}};
+  out.y = {wide, {4, 1}};
+  EXPECT_EQ(run(), ATTN_OK) << attn_model_last_error(ctx);
+  EXPECT_FALSE(behaviour.inPlace); // x may have strides, y not
+  EXPECT_EQ(std::vector<float>(wide, wide + 8),
+            (std::vector<float>{11, 22, 33, -1, 14, 25, 36, -1}));
+}
+
+TEST_F(Run, ComparesNoStrideOfASingleEntry) {
+  in = {1, {x, {17, 1}}};
+  out.y = {x, {3, 1}};
+  EXPECT_EQ(run(), ATTN_OK) << attn_model_last_error(ctx);
+  EXPECT_EQ(x[2], 33);
+}
+
+TEST_F(Run, RefusesOneMemoryWithOtherStrides) {
+  float wide[10] = {};
+  in.x = {wide, {5, 1}};
+  out.y = {wide, {3, 1}};
+  expectRefused(ATTN_ERROR_ARGUMENT,
+                "expected output y with the strides of input x (because it has "
+                "the same address), got 3 instead of 5 for dimension 0");
+}
+
+TEST_F(Run, RefusesMemoryThatMeetsThatOfTheInput) {
+  float wide[12] = {};
+  in.x.data = wide;
+  out.y.data = wide + 5;
+  expectRefused(ATTN_ERROR_ARGUMENT,
+                "expected output y at the address of input x or in memory that "
+                "does not meet it, got an address 20 bytes behind it");
+  in.x.data = wide + 1;
+  out.y.data = wide;
+  expectRefused(ATTN_ERROR_ARGUMENT,
+                "expected output y at the address of input x or in memory that "
+                "does not meet it, got an address 4 bytes before it");
+  in.x.data = wide;
+  out.y.data = wide + 6;
+  EXPECT_EQ(run(), ATTN_OK);
+}
+
+TEST_F(Run, TakesRowsBetweenThoseOfTheInput) {
+  float both[14] = {1, 2, 3, 0, 0, 0, 0, 4, 5, 6};
+  in.x = {both, {7, 1}};
+  for (int gap : {3, 4}) {
+    out.y = {both + gap, {7, 1}};
+    EXPECT_EQ(run(), ATTN_OK) << attn_model_last_error(ctx);
+    EXPECT_EQ(both[gap], 11);
+    EXPECT_EQ(both[gap + 9], 36);
+  }
+  for (int gap : {2, 5, 9}) {
+    out.y = {both + gap, {7, 1}};
+    EXPECT_EQ(run(), ATTN_ERROR_ARGUMENT) << gap;
+  }
+  // With other strides what lies between rows counts as theirs.
+  out.y = {both + 3, {4, 1}};
+  EXPECT_EQ(run(), ATTN_ERROR_ARGUMENT);
+}
+
+TEST_F(Run, LetsEmptyTensorsMeet) {
+  in = {0, {x, {5, 1}}};
+  out.y = {x, {3, 1}};
+  EXPECT_EQ(run(), ATTN_OK);
+}
+
 TEST_F(Run, RefusesNullStructs) {
   EXPECT_EQ(attn_model_run(ctx, nullptr, &out, nullptr, 0),
             ATTN_ERROR_ARGUMENT);

@@ -16,6 +16,7 @@ static int32_t runDriver(void *ctx, uint8_t *workspace, const int64_t *dims,
                          const void *const *weights) {
   ++behaviour.calls;
   memcpy(behaviour.strides, inputStrides[0], sizeof behaviour.strides);
+  behaviour.inPlace = inputs[0] == outputs[0];
   if (behaviour.before)
     if (int32_t status = behaviour.before(ctx))
       return status;
@@ -36,7 +37,7 @@ static int64_t getWorkspace(const int64_t *dims) {
 static const int64_t sizes[] = {-1, 3};
 static const attn_dim_info dims[] = {{"batch", 0, 7}};
 static const attn_tensor_info inputs[] = {{"x", ATTN_F32, 2, sizes, 1, 0}};
-static const attn_tensor_info outputs[] = {{"y", ATTN_F32, 2, sizes, 0, 0}};
+static const attn_tensor_info outputs[] = {{"y", ATTN_F32, 2, sizes, 0, 1}};
 static const attn_stored_weight stored[] = {{"w", 192, 12}};
 static const attn_variant_weight weights[] = {{0, 4, 0, 0, 0, 0, 12}};
 static const attn_variant variants[] = {

@@ -4,8 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A descriptor as the object writer would emit it, for the model
-// y[batch, 3] = x[batch, 3] + w[3], and the weights file that goes with it. The
-// driver is C++, so that a test sees what the run-time hands to it.
+// y[batch, 3] = x[batch, 3] + w[3], and the weights file that goes with it. y
+// may be the memory of x. The driver is C++, so that a test sees what the
+// run-time hands to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,6 +54,8 @@ struct DriverBehaviour {
   int32_t (*before)(void *ctx) = nullptr;
   /// Strides that the driver got for x.
   int64_t strides[2] = {0, 0};
+  /// Whether x and y were the same memory.
+  bool inPlace = false;
   int calls = 0;
 };
 extern thread_local DriverBehaviour behaviour;
