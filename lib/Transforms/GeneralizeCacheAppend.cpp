@@ -5,7 +5,8 @@
 //
 // New positions go behind those that each batch row holds: one slice a row, in
 // a loop of the host function. Bufferization stores them in place, unless the
-// former cache is read afterwards or belongs to the caller.
+// former cache is read afterwards. One that belongs to the caller is copied to
+// the result, unless the caller gives both the same memory (shareInputs).
 //
 //===----------------------------------------------------------------------===//
 

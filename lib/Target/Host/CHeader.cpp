@@ -81,7 +81,11 @@ static void writeTensors(const ModelInterface &interface,
                          raw_ostream &os) {
   for (const ModelTensor &tensor : tensors) {
     os << "  struct {\n    " << constness << getCType(tensor.type)
-       << " *data; /* " << getShape(interface, tensor) << " */\n";
+       << " *data; /* " << getShape(interface, tensor);
+    if (tensor.inPlace)
+      os << ", may be the memory of inputs."
+         << makeIdentifier(interface.inputs[*tensor.inPlace].name);
+    os << " */\n";
     if (!tensor.sizes.empty())
       os << "    int64_t stride[" << tensor.sizes.size() << "];\n";
     os << "  } " << makeIdentifier(tensor.name) << ";\n";
@@ -104,11 +108,18 @@ static void writeInputs(const ModelInterface &interface, raw_ostream &os) {
 }
 
 static void writeOutputs(const ModelInterface &interface, raw_ostream &os) {
-  os << substitute("/* What a run writes, into memory of the caller that "
-                   "overlaps no input.\n"
-                   " */\n"
-                   "typedef struct $_outputs {\n",
-                   interface);
+  bool shares = llvm::any_of(interface.outputs, [](const ModelTensor &output) {
+    return output.inPlace.has_value();
+  });
+  os << "/* What a run writes, into memory of the caller that overlaps no "
+        "input.";
+  if (shares)
+    os << " Only an\n * output that says so may be the memory of an input, at "
+          "the same address with\n * the same strides; nothing but what "
+          "changes is written then. */\n";
+  else
+    os << "\n */\n";
+  os << substitute("typedef struct $_outputs {\n", interface);
   writeTensors(interface, interface.outputs, "", os);
   os << substitute("} $_outputs;\n\n", interface);
 }

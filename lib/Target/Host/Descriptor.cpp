@@ -64,9 +64,10 @@ struct DescriptorEmitter {
       llvm::SmallVector<Constant *> sizes;
       for (int64_t size : tensor.sizes)
         sizes.push_back(i64(size));
-      elements.push_back(structOf({string(tensor.name), i32(tensor.type),
-                                   i32(tensor.sizes.size()), array(sizes),
-                                   i32(tensor.strided), i32(0)}));
+      elements.push_back(
+          structOf({string(tensor.name), i32(tensor.type),
+                    i32(tensor.sizes.size()), array(sizes), i32(tensor.strided),
+                    i32(tensor.inPlace ? 1 + *tensor.inPlace : 0)}));
     }
     return array(elements);
   }

@@ -12,6 +12,7 @@
 //                    (settleLoopBuffers)
 //   planMemory       no allocation is left: outputs are written in place, all
 //                    else lies in one workspace
+//   shareInputs      an output that continues an input may have its memory
 //   lowerDriver      kernel calls with Halide's buffer structs, the C
 //                    signature, the LLVM dialect
 //
@@ -38,6 +39,8 @@ struct Driver {
   bool hasLoops = false;
   /// See ObjectOptions.
   std::string kernelHook;
+  /// For each output the input whose memory it may be given.
+  llvm::SmallVector<std::optional<unsigned>> inPlace = {};
 
   /// Arguments of `function` between buildDriver and lowerDriver: inputs,
   /// outputs, weights, dims; planMemory adds the workspace at the end.
@@ -66,6 +69,7 @@ llvm::LogicalResult inlineLoopKernels(Driver &driver);
 llvm::LogicalResult bufferizeDriver(Driver &driver);
 llvm::LogicalResult settleLoopBuffers(Driver &driver);
 llvm::LogicalResult planMemory(Driver &driver);
+void shareInputs(Driver &driver);
 llvm::LogicalResult lowerDriver(Driver &driver);
 
 /// Bufferization models of attn.call and attn.check_ids.

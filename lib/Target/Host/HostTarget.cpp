@@ -159,8 +159,10 @@ LogicalResult attn::emitHostText(ModuleOp module, const ObjectOptions &options,
     FailureOr<Driver> driver =
         buildDriver(variant.module, *interface, *variant.target);
     if (failed(driver) || failed(bufferizeDriver(*driver)) ||
-        failed(planMemory(*driver)) ||
-        (lowered && failed(lowerDriver(*driver))))
+        failed(planMemory(*driver)))
+      return failure();
+    shareInputs(*driver);
+    if (lowered && failed(lowerDriver(*driver)))
       return failure();
     // Kernels are what --emit=tiled shows.
     driver->module->walk([&](FunctionOpInterface function) {

@@ -44,7 +44,8 @@ StringRef attn::getTypeName(attn_type type) {
   llvm_unreachable("all types have names");
 }
 
-/// A static size is a number, another the name of its dim.
+/// A static size is a number, another the name of its dim; `in_place` is the
+/// name of the input whose memory an output may be given.
 static json::Array makeTensors(const ModelInterface &interface,
                                ArrayRef<ModelTensor> tensors) {
   json::Array array;
@@ -56,9 +57,12 @@ static json::Array makeTensors(const ModelInterface &interface,
       else
         dims.push_back(size);
     }
-    array.push_back(json::Object{{"name", tensor.name},
-                                 {"type", getTypeName(tensor.type)},
-                                 {"dims", std::move(dims)}});
+    json::Object entry{{"name", tensor.name},
+                       {"type", getTypeName(tensor.type)},
+                       {"dims", std::move(dims)}};
+    if (tensor.inPlace)
+      entry["in_place"] = interface.inputs[*tensor.inPlace].name;
+    array.push_back(std::move(entry));
   }
   return array;
 }

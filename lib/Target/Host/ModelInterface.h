@@ -15,6 +15,7 @@
 #include "attn-c/descriptor.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <optional>
 #include <string>
 
 namespace attn {
@@ -31,6 +32,8 @@ struct ModelTensor {
   llvm::SmallVector<int64_t> sizes;
   /// The driver takes strides, see attn_tensor_info.
   bool strided = false;
+  /// Of an output: the input whose memory it may be given, see shareInputs.
+  std::optional<unsigned> inPlace;
 };
 
 struct ModelInterface {

@@ -86,12 +86,22 @@ LogicalResult ObjectBuilder::buildDrivers() {
     if (failed(driver))
       return failure();
     driver->kernelHook = options.kernelHook;
-    if (failed(bufferizeDriver(*driver)) || failed(planMemory(*driver)) ||
-        failed(lowerDriver(*driver)))
+    if (failed(bufferizeDriver(*driver)) || failed(planMemory(*driver)))
+      return failure();
+    shareInputs(*driver);
+    if (failed(lowerDriver(*driver)))
       return failure();
     drivers.push_back(std::move(*driver));
     symbols.push_back({variant.target, drivers.back().driverName(),
                        drivers.back().workspaceName()});
+  }
+  // What holds for the variant that load chooses must hold for each.
+  for (size_t i = 0; i < result.interface.outputs.size(); ++i) {
+    std::optional<unsigned> input = drivers.front().inPlace[i];
+    if (llvm::all_of(drivers, [&](const Driver &driver) {
+          return driver.inPlace[i] == input;
+        }))
+      result.interface.outputs[i].inPlace = input;
   }
   SmallVector<VariantWeights> weights;
   for (auto [variant, driver] : llvm::zip_equal(variants, drivers))

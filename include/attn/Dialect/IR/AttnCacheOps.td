@@ -92,7 +92,8 @@ def Attn_CacheAppendOp : Attn_GraphOp<"cache_append", [AllTypesMatch<["cache", "
 
     A length outside 0 <= length <= C - S is an error of the caller, which a compiled model reports
     (`attn.check_ids`); nothing is written then. The cache is written in place: nothing but the new
-    rows moves, unless the former cache is read afterwards.
+    rows moves, unless the former cache is read afterwards. In the text of a function afterwards means
+    behind the append.
 
     **Constraints**
     - (C1) B, G and D of `cache` and `new` are equal, and `length` has B elements.
@@ -100,8 +101,10 @@ def Attn_CacheAppendOp : Attn_GraphOp<"cache_append", [AllTypesMatch<["cache", "
     - (C3) The element types are equal.
     - (C4) `cache` and the result have the same type.
 
-    In a compiled model the length is said as `0 <= length[b] < C - S + 1`. A cache that is an input stays as it is, as
-    every input does; the result is another tensor, and so is its memory.
+    In a compiled model the length is said as `0 <= length[b] < C - S + 1`. A cache that is an input is copied to the
+    result that is an output, and stays as it is, as every input does. A caller that needs the former cache no more passes
+    its memory as that output too: then nothing is copied, and nothing but the new rows is written. The model's description says
+    where that is allowed (`in_place`): where nothing reads the former cache afterwards.
 
     Lifetime: graph level. `attn-generalize` turns it into stores of slices.
 
