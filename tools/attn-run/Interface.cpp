@@ -79,7 +79,7 @@ static Error malformed() {
 }
 
 static Error readTensors(const json::Object &object, StringRef field,
-                         ArrayRef<DimInfo> dims,
+                         const Interface &interface,
                          std::vector<TensorInfo> &tensors) {
   const json::Array *list = object.getArray(field);
   if (!list)
@@ -104,12 +104,20 @@ static Error readTensors(const json::Object &object, StringRef field,
         tensor.sizes.push_back(*number);
         continue;
       }
-      auto dim = find_if(dims, [&](const DimInfo &dim) {
+      auto dim = find_if(interface.dims, [&](const DimInfo &dim) {
         return size.getAsString() == StringRef(dim.name);
       });
-      if (dim == dims.end())
+      if (dim == interface.dims.end())
         return malformed();
-      tensor.sizes.push_back(-1 - (dim - dims.begin()));
+      tensor.sizes.push_back(-1 - (dim - interface.dims.begin()));
+    }
+    if (const json::Value *former = entry->get("in_place")) {
+      auto input = find_if(interface.inputs, [&](const TensorInfo &input) {
+        return former->getAsString() == StringRef(input.name);
+      });
+      if (input == interface.inputs.end())
+        return malformed();
+      tensor.inPlace = input - interface.inputs.begin();
     }
     tensors.push_back(std::move(tensor));
   }
@@ -133,11 +141,10 @@ Expected<Interface> interfaceFromInfo(StringRef info) {
     interface.dims.push_back(
         {name->str(), *dim->getInteger("min"), *dim->getInteger("max")});
   }
-  if (Error error =
-          readTensors(*object, "inputs", interface.dims, interface.inputs))
+  if (Error error = readTensors(*object, "inputs", interface, interface.inputs))
     return std::move(error);
   if (Error error =
-          readTensors(*object, "outputs", interface.dims, interface.outputs))
+          readTensors(*object, "outputs", interface, interface.outputs))
     return std::move(error);
   return interface;
 }

@@ -14,6 +14,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <optional>
+
 namespace attn::run {
 
 /// A size that is known when the model runs; min and max are allowed.
@@ -27,6 +29,8 @@ struct TensorInfo {
   NpyType type;
   /// A static size, or -1 - k for dim k.
   llvm::SmallVector<int64_t, 4> sizes;
+  /// Of an output of a compiled model: the input whose memory it may be given.
+  std::optional<size_t> inPlace = {};
 };
 
 struct Interface {

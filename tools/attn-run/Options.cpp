@@ -76,6 +76,11 @@ struct Flags {
                "takes it: f32 multiplications and additions of the target's "
                "vectors, and bytes read from memory"),
       cl::cat(category)};
+  cl::opt<bool> inPlace{
+      "in-place",
+      cl::desc("Give each output that may have the memory of an input, such as "
+               "a cache that grows, that memory"),
+      cl::cat(category)};
   cl::opt<int> threads{"threads", cl::init(1),
                        cl::desc("Threads that work on a run (1)"),
                        cl::cat(category)};
@@ -237,6 +242,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.reference = flags.reference || flags.referenceOnly;
   options.time = flags.time;
   options.profile = flags.profile;
+  options.inPlace = flags.inPlace;
   options.threads = flags.threads;
   options.target = flags.target;
   options.loops = flags.lowering == "loops";
@@ -296,6 +302,9 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.referenceOnly && options.time)
     problems.add("expected --time without --reference-only (because the "
                  "evaluator is not made for speed), got both");
+  if (options.referenceOnly && options.inPlace)
+    problems.add("expected --in-place without --reference-only (because the "
+                 "evaluator has memory of its own), got both");
   bool isObject = StringRef(options.model).ends_with(".o");
   if (options.reference && isObject)
     problems.add("expected a model for --reference (because an object has no "

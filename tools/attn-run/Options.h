@@ -41,6 +41,7 @@ struct Options {
   bool profile = false;
   /// Instead of a model: how fast a core of this machine is.
   bool measureMachine = false;
+  bool inPlace = false;
   bool loops = false;
   int threads = 1;
   std::string target, keep;

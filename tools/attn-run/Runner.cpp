@@ -113,10 +113,20 @@ pointersTo(ArrayRef<SmallVector<int64_t, 4>> placement, size_t count) {
 // Runs
 //===----------------------------------------------------------------------===//
 
+/// Whether each input is the memory of an output too.
+static std::vector<bool> findShared(const Interface &interface, bool inPlace) {
+  std::vector<bool> shared(interface.inputs.size(), false);
+  for (const TensorInfo &output : interface.outputs)
+    if (inPlace && output.inPlace)
+      shared[*output.inPlace] = true;
+  return shared;
+}
+
 Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
                                            const Case &testCase,
                                            const Placement &placement) {
   const Interface &interface = model.interface();
+  std::vector<bool> shared = findShared(interface, placement.inPlace);
   std::vector<GuardedMemory> memory;
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
@@ -128,13 +138,18 @@ Expected<std::vector<NpyArray>> runGuarded(CompiledModel &model,
       return guarded.takeError();
     poison(info.type, guarded->data(), guarded->size());
     scatter(array, strides, guarded->data());
-    guarded->makeReadOnly();
+    if (!shared[i])
+      guarded->makeReadOnly();
     inputs.push_back(guarded->data());
     memory.push_back(std::move(*guarded));
   }
   std::vector<NpyArray> results;
   for (auto [i, info] : enumerate(interface.outputs)) {
     results.push_back(makeArray(info, testCase.dims));
+    if (placement.inPlace && info.inPlace) {
+      outputs.push_back(memory[*info.inPlace].data());
+      continue;
+    }
     Expected<GuardedMemory> guarded = GuardedMemory::create(
         "output " + info.name,
         bytesWith(results.back(), stridesOf(placement.outputs, i)));
@@ -168,7 +183,7 @@ struct PlainBuffers {
   std::vector<void *> outputs;
 
   static Expected<PlainBuffers> create(const Interface &interface,
-                                       const Case &testCase);
+                                       const Case &testCase, bool inPlace);
 
 private:
   Expected<void *> allocate(const Twine &name, uint64_t bytes);
@@ -184,7 +199,8 @@ Expected<void *> PlainBuffers::allocate(const Twine &name, uint64_t bytes) {
 }
 
 Expected<PlainBuffers> PlainBuffers::create(const Interface &interface,
-                                            const Case &testCase) {
+                                            const Case &testCase,
+                                            bool inPlace) {
   PlainBuffers buffers;
   for (auto [info, array] : zip(interface.inputs, testCase.inputs)) {
     Expected<void *> data =
@@ -196,6 +212,10 @@ Expected<PlainBuffers> PlainBuffers::create(const Interface &interface,
     buffers.inputs.push_back(*data);
   }
   for (const TensorInfo &info : interface.outputs) {
+    if (inPlace && info.inPlace) {
+      buffers.outputs.push_back(buffers.memory[*info.inPlace].data());
+      continue;
+    }
     Expected<void *> data = buffers.allocate(
         "output " + info.name, makeArray(info, testCase.dims).data.size());
     if (!data)
@@ -205,9 +225,10 @@ Expected<PlainBuffers> PlainBuffers::create(const Interface &interface,
   return std::move(buffers);
 }
 
-Expected<Timing> timeModel(CompiledModel &model, const Case &testCase) {
+Expected<Timing> timeModel(CompiledModel &model, const Case &testCase,
+                           bool inPlace) {
   Expected<PlainBuffers> buffers =
-      PlainBuffers::create(model.interface(), testCase);
+      PlainBuffers::create(model.interface(), testCase, inPlace);
   if (!buffers)
     return buffers.takeError();
   auto &[memory, inputs, outputs] = *buffers;
@@ -229,10 +250,10 @@ Expected<Timing> timeModel(CompiledModel &model, const Case &testCase) {
                 seconds[seconds.size() / 2]};
 }
 
-Expected<std::vector<KernelTime>> profileModel(CompiledModel &model,
-                                               const Case &testCase) {
+Expected<std::vector<KernelTime>>
+profileModel(CompiledModel &model, const Case &testCase, bool inPlace) {
   Expected<PlainBuffers> buffers =
-      PlainBuffers::create(model.interface(), testCase);
+      PlainBuffers::create(model.interface(), testCase, inPlace);
   if (!buffers)
     return buffers.takeError();
   using Clock = std::chrono::steady_clock;

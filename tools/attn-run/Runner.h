@@ -15,13 +15,16 @@
 namespace attn::run {
 
 /// Where elements lie: strides of each input and output in elements, none for
-/// dense ones.
+/// dense ones; and whether outputs get the memory of an input where they may,
+/// whose strides are the same then.
 struct Placement {
   std::vector<llvm::SmallVector<int64_t, 4>> inputs, outputs;
+  bool inPlace = false;
 };
 
 /// Runs the model once with guard pages around every buffer and read-only
-/// inputs. Outputs that the model does not write hold a NaN or 0xcd pattern.
+/// inputs, but for those that are outputs as well. Other outputs that the model
+/// does not write hold a NaN or 0xcd pattern.
 /// With strides, what lies between the elements of an input is a NaN or 0xcd
 /// too, and it is an error if something between those of an output changes.
 llvm::Expected<std::vector<NpyArray>>
@@ -34,8 +37,10 @@ struct Timing {
 };
 
 /// Runs the model for about two seconds, at least five times, after one run
-/// that does not count.
-llvm::Expected<Timing> timeModel(CompiledModel &model, const Case &testCase);
+/// that does not count. In place each run starts from what the one before has
+/// left.
+llvm::Expected<Timing> timeModel(CompiledModel &model, const Case &testCase,
+                                 bool inPlace = false);
 
 /// The time of a kernel in a run.
 struct KernelTime {
@@ -47,8 +52,8 @@ struct KernelTime {
 
 /// Runs a model that was compiled with a kernel hook for about three seconds.
 /// The kernels come in the order of their first calls.
-llvm::Expected<std::vector<KernelTime>> profileModel(CompiledModel &model,
-                                                     const Case &testCase);
+llvm::Expected<std::vector<KernelTime>>
+profileModel(CompiledModel &model, const Case &testCase, bool inPlace = false);
 
 } // namespace attn::run
 

@@ -6,6 +6,7 @@
 //   attn-run MODEL --case=case.npz --tolerance=2e-5
 //   attn-run MODEL --random --dim batch=2 --dim sequence=13 --reference
 //   attn-run MODEL --random --dim batch=1 --dim sequence=128 --time
+//   attn-run MODEL --random --dim batch=1 --in-place
 //   attn-run --measure-machine
 //   attn-run --onnx-test DIR...
 //   attn-run --fuzz=KERNELS --seed=1
@@ -174,6 +175,10 @@ Error Tool::runCase(CompiledModel *compiled, const Case &testCase) {
   outs() << testCase.name << ':';
   for (auto [dim, value] : zip(interface.dims, testCase.dims))
     outs() << ' ' << dim.name << '=' << value;
+  if (compiled && options.inPlace)
+    for (const TensorInfo &output : compiled->interface().outputs)
+      if (output.inPlace)
+        outs() << ", " << output.name << " in place";
   outs() << '\n';
   std::vector<NpyArray> outputs, reference;
   if (options.reference) {
@@ -184,7 +189,10 @@ Error Tool::runCase(CompiledModel *compiled, const Case &testCase) {
     reference = std::move(*evaluated);
   }
   if (compiled) {
-    Expected<std::vector<NpyArray>> ran = runGuarded(*compiled, testCase);
+    Placement placement;
+    placement.inPlace = options.inPlace;
+    Expected<std::vector<NpyArray>> ran =
+        runGuarded(*compiled, testCase, placement);
     if (!ran)
       return ran.takeError();
     outputs = std::move(*ran);
@@ -205,7 +213,7 @@ Error Tool::runCase(CompiledModel *compiled, const Case &testCase) {
 }
 
 Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
-  Expected<Timing> timing = timeModel(compiled, testCase);
+  Expected<Timing> timing = timeModel(compiled, testCase, options.inPlace);
   if (!timing)
     return timing.takeError();
   Expected<int64_t> workspace = compiled.workspaceBytes(testCase.dims);
@@ -235,7 +243,8 @@ Error Tool::timeCase(CompiledModel &compiled, const Case &testCase) {
 Error Tool::profileCase(CompiledModel &compiled, const Case &testCase) {
   const TargetInfo &target = *lookupTarget(compiled.target());
   Machine machine = measureMachine(target);
-  Expected<std::vector<KernelTime>> times = profileModel(compiled, testCase);
+  Expected<std::vector<KernelTime>> times =
+      profileModel(compiled, testCase, options.inPlace);
   if (!times)
     return times.takeError();
   StringMap<int64_t> dims;
@@ -316,6 +325,13 @@ Error Tool::run() {
     Expected<std::unique_ptr<CompiledModel>> guarded = open(/*guard=*/true);
     if (!guarded)
       return guarded.takeError();
+    if (options.inPlace &&
+        none_of((*guarded)->interface().outputs,
+                [](const TensorInfo &output) { return output.inPlace; }))
+      return createStringError(
+          inconvertibleErrorCode(),
+          "expected a model with an output that may be given the memory of an "
+          "input (\"in_place\" in its manifest) for --in-place, got none");
     for (const Case &testCase : cases)
       if (Error error = runCase(guarded->get(), testCase))
         return error;
