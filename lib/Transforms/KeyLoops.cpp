@@ -64,7 +64,7 @@ public:
   }
 
   SmallVector<KeyLoop> plan();
-  SmallVector<Value> build(const KeyLoop &loop, SmallVector<Value> state);
+  SmallVector<Value> build(const KeyLoop &loop, ArrayRef<Value> state);
 
 private:
   SmallVector<KeyLoop> planAll();
@@ -327,7 +327,7 @@ Value KeyLoopBuilder::isInAny(StringRef name, ArrayRef<IntegerSetAttr> sets,
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> KeyLoopBuilder::build(const KeyLoop &loop,
-                                         SmallVector<Value> state) {
+                                         ArrayRef<Value> state) {
   AffineExpr size = index.constant(tile.tileKeys);
   OpFoldResult zero = builder.getIndexAttr(0);
   OpFoldResult begin = loop.segments.front().begin,
@@ -507,7 +507,7 @@ SmallVector<Value> attn::buildKeyLoops(AttentionOp op, const QueryTile &tile,
                                        BuildKeyTile buildTile) {
   KeyLoopBuilder loops(op, tile, builder, index, names, buildTile);
   for (const KeyLoop &loop : loops.plan())
-    state = loops.build(loop, std::move(state));
+    state = loops.build(loop, state);
   return state;
 }
 

@@ -330,6 +330,7 @@ void poisonHidden(const Kernel &kernel, const ValueSet &set,
   // For each element of each input, whether a visible pair needs it.
   std::vector<NamedInput> infos = inputsOf(kernel);
   std::vector<std::vector<bool>> isSeen;
+  isSeen.reserve(inputs.inputs.size());
   for (const NpyArray &array : inputs.inputs)
     isSeen.emplace_back(array.numElements(), false);
   int64_t share = kernel.heads / kernel.keyHeads;
