@@ -211,6 +211,12 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
   return blocks;
 }
 
+int64_t attn::linearTileRows(const LinearBlocks &blocks, int64_t rows) {
+  bool areFew = rows > 1 && rows <= 3 * fewRows &&
+                llvm::alignTo(rows, fewRows) < llvm::alignTo(rows, blocks.mr);
+  return areFew ? fewRows : blocks.mr;
+}
+
 //===----------------------------------------------------------------------===//
 // Scratch
 //===----------------------------------------------------------------------===//

@@ -88,7 +88,8 @@ std::optional<double> Cycles::countLinear(FusedLinearOp op) {
   auto outputs = double(op.getResult().getType().getDimSize(1));
   LinearBlocks blocks =
       chooseLinearBlocks(target, int64_t(inputs), int64_t(outputs));
-  RegisterTile tile{blocks.nr / target.f32Lanes(), blocks.mr};
+  RegisterTile tile{blocks.nr / target.f32Lanes(),
+                    linearTileRows(blocks, int64_t(rows))};
   double panels = std::ceil(outputs / double(blocks.nr));
   double cycles;
   if (rows == 1) {
@@ -96,7 +97,7 @@ std::optional<double> Cycles::countLinear(FusedLinearOp op) {
     cycles = panels * double(tile.vectors) * inputs *
              std::max(0.5, 1 / double(target.fmaPorts));
   } else {
-    double tiles = std::ceil(rows / double(blocks.mr));
+    double tiles = std::ceil(rows / double(tile.scalars));
     cycles = panels * tiles * inputs * tile.cycles(target);
   }
   double results = rows * outputs;

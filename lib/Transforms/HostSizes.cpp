@@ -56,22 +56,6 @@ static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult a,
 }
 
 /// Asks the operation for the size and replaces each tensor.dim that it makes.
-/// ceil(M / S) of an attention that is cut into chunks.
-static OpFoldResult chunkCount(OpBuilder &builder, Location loc,
-                               AttentionOp op) {
-  auto index = [&](OpFoldResult size) {
-    return getValueOrCreateConstantIndexOp(builder, loc, size);
-  };
-  Value keys =
-      index(hostSize(builder, loc, op.getKey(), sequenceDim(op.getLayout())));
-  int64_t chunk = *op.getChunk();
-  Value rounded = arith::AddIOp::create(builder, loc, keys,
-                                        index(builder.getIndexAttr(chunk - 1)));
-  return arith::DivUIOp::create(builder, loc, rounded,
-                                index(builder.getIndexAttr(chunk)))
-      .getResult();
-}
-
 static OpFoldResult reify(OpBuilder &builder, Location loc, OpResult result,
                           unsigned dim) {
   ReifiedRankedShapedTypeDims sizes;
@@ -128,7 +112,9 @@ OpFoldResult attn::hostSize(OpBuilder &builder, Location loc, Value tensor,
   }
   if (auto attention = dyn_cast<AttentionOp>(op);
       attention && attention.getChunk() && dim == 0)
-    return chunkCount(builder, loc, attention);
+    return countChunks(builder, loc, attention,
+                       hostSize(builder, loc, attention.getKey(),
+                                sequenceDim(attention.getLayout())));
   if (op->hasTrait<OpTrait::Elementwise>())
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType>(operand.getType()))

@@ -121,6 +121,24 @@ TEST(ScheduleModel, LinearBlocksAreThoseThatWereMeasured) {
   expect(3072, 768, 256, 256);
 }
 
+TEST(ScheduleModel, FewRowsTakeSmallTilesWhereFewerAreEmpty) {
+  LinearBlocks blocks;
+  for (auto [mr, rows, expected] : {std::tuple(6, 3, 3),
+                                    {6, 4, 6},
+                                    {6, 8, 3},
+                                    {6, 9, 3},
+                                    {6, 10, 6},
+                                    {4, 3, 3},
+                                    {4, 4, 4},
+                                    {4, 6, 3},
+                                    {4, 8, 4},
+                                    {4, 1, 4},
+                                    {2, 3, 3}}) {
+    blocks.mr = mr;
+    EXPECT_EQ(linearTileRows(blocks, rows), expected) << mr << " " << rows;
+  }
+}
+
 TEST(ScheduleModel, RowsInFlightArePowersOfTwo) {
   for (const TargetInfo &target : allTargets())
     EXPECT_EQ(chooseRowsInFlight(target), 4) << target.name.str();

@@ -65,6 +65,15 @@ int64_t attentionScratchBytes(const AttentionTiles &tiles, int64_t headSize,
 int64_t linearScratchBytes(const TargetInfo &target, const LinearBlocks &blocks,
                            int64_t outputs, int64_t rows, bool hasNorm);
 
+/// Rows of the register tile of a linear layer for few rows: three sums of each
+/// of three vectors or more hide the latency of a multiply-add.
+inline constexpr int64_t fewRows = 3;
+
+/// Rows of the register tile for an input of `rows` rows: `fewRows` up to three
+/// such tiles, where they leave fewer rows empty than tiles of mr. A kernel
+/// chooses when it runs.
+int64_t linearTileRows(const LinearBlocks &blocks, int64_t rows);
+
 /// Rows that a row-wise kernel works on at a time.
 int64_t chooseRowsInFlight(const TargetInfo &target);
 

@@ -185,22 +185,27 @@ verifyFactors(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult
-FlashScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                          int64_t vector, int64_t keyUnroll,
-                          int64_t valueUnroll) {
+/// Both forms of attention have the same factors.
+static LogicalResult
+verifyAttentionFactors(function_ref<InFlightDiagnostic()> emitError,
+                       int64_t vector, int64_t keyUnroll, int64_t valueUnroll) {
   return verifyFactors(emitError, {{"vector", vector},
                                    {"key_unroll", keyUnroll},
                                    {"value_unroll", valueUnroll}});
 }
 
 LogicalResult
+FlashScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                          int64_t vector, int64_t keyUnroll,
+                          int64_t valueUnroll) {
+  return verifyAttentionFactors(emitError, vector, keyUnroll, valueUnroll);
+}
+
+LogicalResult
 DecodeScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                            int64_t vector, int64_t keyUnroll,
                            int64_t valueUnroll) {
-  return verifyFactors(emitError, {{"vector", vector},
-                                   {"key_unroll", keyUnroll},
-                                   {"value_unroll", valueUnroll}});
+  return verifyAttentionFactors(emitError, vector, keyUnroll, valueUnroll);
 }
 
 LogicalResult

@@ -12,6 +12,7 @@
 
 #include "attn/Dialect/IR/Attn.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
@@ -139,10 +140,13 @@ static LogicalResult reify(OpBuilder &builder, Operation *op,
                            ReifiedRankedShapedTypeDims &dims) {
   for (OpResult result : op->getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
-    SmallVector<OpFoldResult> sizes;
-    for (auto [dim, source] : llvm::enumerate(table[result.getResultNumber()]))
-      if (!type.isDynamicDim(dim) || !source.value)
-        sizes.push_back(builder.getIndexAttr(type.getDimSize(dim)));
+    ArrayRef<SizeSource> sources = table[result.getResultNumber()];
+    // Of what stands in front only the caller knows the size.
+    unsigned front = type.getRank() - sources.size();
+    SmallVector<OpFoldResult> sizes(front);
+    for (auto [dim, source] : llvm::enumerate(sources))
+      if (!type.isDynamicDim(front + dim) || !source.value)
+        sizes.push_back(builder.getIndexAttr(type.getDimSize(front + dim)));
       else
         sizes.push_back(tensor::getMixedSize(builder, op->getLoc(),
                                              source.value, source.dim));
@@ -194,34 +198,35 @@ ATTN_SIZES(SplitHeadsOp)
 ATTN_SIZES(T5BiasOp)
 #undef ATTN_SIZES
 
+OpFoldResult attn::countChunks(OpBuilder &builder, Location loc, AttentionOp op,
+                               OpFoldResult keys) {
+  int64_t chunk = *op.getChunk();
+  auto index = [&](OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(builder, loc, size);
+  };
+  Value rounded = arith::AddIOp::create(builder, loc, index(keys),
+                                        index(builder.getIndexAttr(chunk - 1)));
+  return arith::DivUIOp::create(builder, loc, rounded,
+                                index(builder.getIndexAttr(chunk)))
+      .getResult();
+}
+
 /// ceil(M / chunk) parts, then the sizes of one.
 LogicalResult
 AttentionOp::reifyResultShapes(OpBuilder &builder,
                                ReifiedRankedShapedTypeDims &dims) {
-  Location loc = getLoc();
-  for (auto [result, table] : llvm::zip(getResults(), getResultSizes(*this))) {
+  if (failed(reify(builder, *this, getResultSizes(*this), dims)))
+    return failure();
+  if (!getChunk())
+    return success();
+  for (auto [result, sizes] : llvm::zip(getResults(), dims)) {
     auto type = cast<RankedTensorType>(result.getType());
-    SmallVector<OpFoldResult> sizes;
-    if (getChunk() && !type.isDynamicDim(0)) {
-      sizes.push_back(builder.getIndexAttr(type.getDimSize(0)));
-    } else if (getChunk()) {
-      Value keys = tensor::DimOp::create(builder, loc, getKey(),
-                                         sequenceDim(getLayout()));
-      int64_t chunk = *getChunk();
-      Value last = arith::ConstantIndexOp::create(builder, loc, chunk - 1);
-      Value size = arith::ConstantIndexOp::create(builder, loc, chunk);
-      Value sum = arith::AddIOp::create(builder, loc, keys, last);
-      sizes.push_back(
-          arith::DivUIOp::create(builder, loc, sum, size).getResult());
-    }
-    unsigned parts = sizes.size();
-    for (auto [dim, source] : llvm::enumerate(table))
-      if (!type.isDynamicDim(dim + parts))
-        sizes.push_back(builder.getIndexAttr(type.getDimSize(dim + parts)));
-      else
-        sizes.push_back(
-            tensor::getMixedSize(builder, loc, source.value, source.dim));
-    dims.push_back(std::move(sizes));
+    sizes.front() =
+        type.isDynamicDim(0)
+            ? countChunks(builder, getLoc(), *this,
+                          tensor::getMixedSize(builder, getLoc(), getKey(),
+                                               sequenceDim(getLayout())))
+            : OpFoldResult(builder.getIndexAttr(type.getDimSize(0)));
   }
   return success();
 }

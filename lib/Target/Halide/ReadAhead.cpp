@@ -29,8 +29,8 @@ private:
   Expr visit(const Call *op) override {
     if (op->name != marker)
       return IRMutator::visit(op);
-    const auto *first = op->args[1].as<Load>();
-    rows.push_back({first, static_cast<int>(*as_const_int(op->args[2]))});
+    if (const auto *first = op->args[1].as<Load>())
+      rows.push_back({first, static_cast<int>(*as_const_int(op->args[2]))});
     return mutate(op->args[0]);
   }
 

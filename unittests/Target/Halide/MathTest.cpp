@@ -144,6 +144,13 @@ TEST(MathEdges, ExponentialsOfLargeNumbers) {
         << operation;
 }
 
+TEST(MathEdges, ExponentialsOfZero) {
+  // The largest score of a row has weight 1, each time that it is rescaled.
+  for (const char *operation : {"math.exp %x", "math.exp2 %x"})
+    EXPECT_THAT(evaluate(operation, {0.0f, -0.0f}), ElementsAre(1, 1))
+        << operation;
+}
+
 TEST(MathEdges, LogarithmsOfNoNumbers) {
   EXPECT_THAT(evaluate("math.log %x", {0.0f, -0.0f, 1.0f, infinity}),
               ElementsAre(-infinity, -infinity, 0, infinity));

@@ -70,6 +70,10 @@ llvm::SmallVector<T> inLayout(Layout layout, T batch, T sequence, T heads,
 /// tensors of f64 and f32 for all others.
 mlir::FloatType getComputeType(mlir::Type elementType);
 
+/// The number of chunks that an attention with `chunk` cuts so many keys into.
+mlir::OpFoldResult countChunks(mlir::OpBuilder &builder, mlir::Location loc,
+                               AttentionOp op, mlir::OpFoldResult keys);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_IR_ATTN_H

@@ -11,6 +11,7 @@
 #include "../ExprEmitter.h"
 #include "../Math.h"
 
+#include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TargetInfo.h"
 
 using namespace mlir;
@@ -258,11 +259,11 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
       emitEpilogue(op, values, *shape, algorithm.few.at(*shape, m, n), m, n);
   if (failed(single) || failed(tiles) || failed(few))
     return failure();
-  // Tiles of few rows where they leave fewer rows empty. With more rows one
-  // more tile does not matter.
+  // linearTileRows, when the kernel runs.
+  int smallTile = static_cast<int>(fewRows);
   auto filled = [&](int tile) { return (rows + tile - 1) / tile * tile; };
-  Expr areFew =
-      rows > 1 && rows <= 3 * fewRows && filled(fewRows) < filled(shape->mr);
+  Expr areFew = rows > 1 && rows <= 3 * smallTile &&
+                filled(smallTile) < filled(shape->mr);
   // A loop of one iteration or none is an `if` that Halide can schedule.
   RDom ifSingle(0, select(rows == 1, 1, 0), "if_single");
   RDom ifTiles(0, select(rows == 1 || areFew, 0, 1), "if_tiles");

@@ -51,10 +51,6 @@ struct LinearProduct {
                   Halide::Expr column) const;
 };
 
-/// Rows of the register tile for few rows: three sums of each of three vectors
-/// or more hide the latency of a multiply-add.
-inline constexpr int fewRows = 3;
-
 struct LinearAlgorithm {
   LinearShape shape;
   Halide::Expr rows; // M

@@ -74,11 +74,7 @@ LogicalResult DecodeCpuSchedule::check() {
   if (a.valueSize % columns != 0)
     return checkMultiple(a.valueSize, columns, "the number of value channels",
                          "value_unroll =");
-  int64_t keys = 0;
-  for (FlashStage &stage : a.stages)
-    keys = std::max(keys, stage.keys);
-  return checkScratch(4 * rows *
-                      (a.headSize + 3 * keys + columns * (a.blocks() + 1)));
+  return checkScratch();
 }
 
 void DecodeCpuSchedule::scheduleQuery() {
@@ -257,20 +253,5 @@ LogicalResult attn::scheduleDecodeCpu(FlashAlgorithm &algorithm,
                                       FlashFactors factors,
                                       const TargetInfo &target,
                                       KernelOp kernel) {
-  DecodeCpuSchedule s(algorithm, factors, target, kernel);
-  if (failed(s.check()))
-    return failure();
-  s.scheduleResult();
-  s.scheduleQuery();
-  s.scheduleState();
-  for (FlashStage &stage : algorithm.stages) {
-    s.boundCounters(stage);
-    s.scheduleTests(stage);
-    s.scheduleScores(stage);
-    s.scheduleWeights(stage);
-    if (stage.hasFiniteTest())
-      s.scheduleFinite(stage);
-    s.scheduleMix(stage);
-  }
-  return success();
+  return scheduleBy(DecodeCpuSchedule(algorithm, factors, target, kernel));
 }

@@ -76,19 +76,7 @@ LogicalResult FlashCpuSchedule::check() {
       checkMultiple(rows, lanes, "the rows of the query tile", "vector ="));
   if (!ok)
     return failure();
-
-  // Everything of a query tile lives on the stack of a thread.
-  int64_t keys = 0;
-  bool isNarrow = false;
-  for (FlashStage &stage : a.stages) {
-    keys = std::max(keys, stage.keys);
-    isNarrow |= stage.wideKeys.defined() || stage.wideValues.defined();
-  }
-  int64_t bytes =
-      4 * rows * (a.headSize + 2 * keys + columns * (a.blocks() + 1));
-  if (isNarrow)
-    bytes += 4 * std::max(keyUnroll * a.headSize, keys * columns);
-  return checkScratch(bytes);
+  return checkScratch();
 }
 
 void FlashCpuSchedule::scheduleQuery() {
@@ -222,20 +210,5 @@ LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,
                                      FlashFactors factors,
                                      const TargetInfo &target,
                                      KernelOp kernel) {
-  FlashCpuSchedule s(algorithm, factors, target, kernel);
-  if (failed(s.check()))
-    return failure();
-  s.scheduleResult();
-  s.scheduleQuery();
-  s.scheduleState();
-  for (FlashStage &stage : algorithm.stages) {
-    s.boundCounters(stage);
-    s.scheduleTests(stage);
-    s.scheduleScores(stage);
-    s.scheduleWeights(stage);
-    if (stage.hasFiniteTest())
-      s.scheduleFinite(stage);
-    s.scheduleMix(stage);
-  }
-  return success();
+  return scheduleBy(FlashCpuSchedule(algorithm, factors, target, kernel));
 }

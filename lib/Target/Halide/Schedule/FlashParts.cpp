@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "FlashParts.h"
 
+#include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TargetInfo.h"
 
 #include <numeric>
@@ -53,17 +54,22 @@ LogicalResult FlashParts::checkFactors() {
   return success(ok);
 }
 
-LogicalResult FlashParts::checkScratch(int64_t bytes) {
+LogicalResult FlashParts::checkScratch() {
+  AttentionTiles tiles{rows, 0, keyUnroll, columns, isDecode};
+  bool isNarrow = false;
+  for (FlashStage &stage : a.stages) {
+    tiles.keys = std::max(tiles.keys, stage.keys);
+    isNarrow |= stage.wideKeys.defined() || stage.wideValues.defined();
+  }
+  int64_t bytes =
+      attentionScratchBytes(tiles, a.headSize, a.valueSize, isNarrow);
   int64_t limit = std::max<int64_t>(64 * 1024, target.l2Bytes / 2);
   if (bytes <= limit)
     return success();
-  int64_t keys = 0;
-  for (FlashStage &stage : a.stages)
-    keys = std::max(keys, stage.keys);
   return kernel.emitOpError("expected at most ")
          << limit << " bytes of scratch a query tile (because it lives on a "
          << "thread's stack and in its second-level cache), got " << bytes
-         << " from " << rows << " queries, " << keys
+         << " from " << rows << " queries, " << tiles.keys
          << " keys, D = " << a.headSize << " and " << a.valueSize
          << " value channels: choose smaller tiles";
 }

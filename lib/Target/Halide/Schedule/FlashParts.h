@@ -21,7 +21,7 @@ struct FlashParts {
              KernelOp kernel)
       : a(a), target(target), kernel(kernel), lanes(factors.lanes),
         rows(static_cast<int>(a.rows)), columns(factors.valueUnroll),
-        keyUnroll(factors.keyUnroll) {}
+        keyUnroll(factors.keyUnroll), isDecode(factors.isDecode) {}
 
   /// Verifies what the bounds of both schedules promise to Halide. With
   /// no_asserts a false promise is an assumption of the code, not an error.
@@ -29,7 +29,7 @@ struct FlashParts {
   mlir::LogicalResult checkMultiple(int64_t value, int64_t factor,
                                     llvm::StringRef what, llvm::StringRef of);
   /// Everything of a query tile lives on the stack of a thread.
-  mlir::LogicalResult checkScratch(int64_t bytes);
+  mlir::LogicalResult checkScratch();
   /// Splits the rows into query tiles and makes one parallel loop f of the
   /// tiles and all counters: tiles of one head run one after the other, so that
   /// its keys and values stay in the cache. `order` holds the loops inside a
@@ -50,8 +50,28 @@ struct FlashParts {
   const TargetInfo &target;
   KernelOp kernel;
   int lanes, rows, columns, keyUnroll;
+  bool isDecode;
   Halide::Var tileLoop; ///< The innermost loop outside a query tile.
 };
+
+/// Schedules a kernel by the parts that one of the two forms has of its own.
+template <typename Form> mlir::LogicalResult scheduleBy(Form form) {
+  if (failed(form.check()))
+    return mlir::failure();
+  form.scheduleResult();
+  form.scheduleQuery();
+  form.scheduleState();
+  for (FlashStage &stage : form.a.stages) {
+    form.boundCounters(stage);
+    form.scheduleTests(stage);
+    form.scheduleScores(stage);
+    form.scheduleWeights(stage);
+    if (stage.hasFiniteTest())
+      form.scheduleFinite(stage);
+    form.scheduleMix(stage);
+  }
+  return mlir::success();
+}
 
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_SCHEDULE_FLASHPARTS_H

@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 #include "../Algorithm/Linear.h"
 
+#include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TargetInfo.h"
 
 using namespace attn;
@@ -239,7 +240,7 @@ void attn::scheduleLinearCpu(LinearAlgorithm &algorithm,
   }
   scheduleTiles(algorithm,
                 {algorithm.tiles, 1, shape.mr, algorithm.ifTiles, ""});
-  scheduleTiles(algorithm, {algorithm.few, 2, std::min(fewRows, shape.mr),
+  scheduleTiles(algorithm, {algorithm.few, 2, std::min<int>(fewRows, shape.mr),
                             algorithm.ifFew, "few_"});
   scheduleSingle(algorithm);
 }
