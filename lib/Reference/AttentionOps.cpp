@@ -26,9 +26,9 @@ double reference::softmaxRow(ArrayRef<double> scores,
   for (double score : scores)
     if (score > maximum || std::isnan(score))
       maximum = score; // A NaN stays: nothing is greater.
-  double sum = sink == hidden    ? 0.0
-               : sink == maximum ? 1.0 // Also where both are infinite.
-                                 : round(std::exp(round(sink - maximum)));
+  Sum sum = sink == hidden    ? 0.0
+            : sink == maximum ? 1.0 // Also where both are infinite.
+                              : round(std::exp(round(sink - maximum)));
   for (auto [score, weight] : llvm::zip(scores, weights)) {
     weight = score == hidden ? 0.0 : round(std::exp(round(score - maximum)));
     sum = round(sum + weight);
@@ -36,8 +36,8 @@ double reference::softmaxRow(ArrayRef<double> scores,
   if (maximum == hidden)
     return hidden;
   for (double &weight : weights)
-    weight = weight == 0.0 ? 0.0 : round(weight / sum);
-  return round(maximum + round(std::log(sum)));
+    weight = weight == 0.0 ? 0.0 : round(static_cast<double>(weight / sum));
+  return round(static_cast<double>(maximum + round(std::log(sum))));
 }
 
 /// The channels of all heads side by side, (B, S, H * D) or (S, B, H * D).
@@ -122,10 +122,10 @@ static Tensor sumScores(const HeadView<const Tensor> &query,
     for (int64_t h = 0; h < query.heads(); ++h)
       for (int64_t i = 0; i < query.length(); ++i)
         for (int64_t j = 0; j < key.length(); ++j) {
-          double sum = 0.0;
+          Sum sum = 0.0;
           for (int64_t d = 0; d < query.channels(); ++d)
             sum = round(sum + term(b, h, h / share, i, j, d));
-          result.number({b, h, i, j}) = sum;
+          result.number({b, h, i, j}) = static_cast<double>(sum);
         }
   return result;
 }
@@ -196,15 +196,17 @@ static Tensor evaluateOp(MixOp op, Operands operands, Rounding round) {
   for (int64_t b = 0; b < value.batches(); ++b)
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t i = 0; i < queries; ++i)
-        for (int64_t j = 0; j < value.length(); ++j) {
-          double weight = weights.number({b, h, i, j});
-          if (weight == 0.0)
-            continue; // Whatever the value is.
-          for (int64_t d = 0; d < value.channels(); ++d) {
+        for (int64_t d = 0; d < value.channels(); ++d) {
+          Sum sum = 0.0;
+          for (int64_t j = 0; j < value.length(); ++j) {
+            double weight = weights.number({b, h, i, j});
+            if (weight == 0.0)
+              continue; // Whatever the value is.
             double element =
                 round(value(b, h / share, j, d) + relative(b, i, j, d));
-            out(b, h, i, d) = round(out(b, h, i, d) + round(weight * element));
+            sum = round(sum + round(weight * element));
           }
+          out(b, h, i, d) = static_cast<double>(sum);
         }
   return result;
 }

@@ -335,7 +335,9 @@ llvm::Expected<Results> ModuleEvaluator::runOp(Operation *op,
   if (llvm::Error error = checkSizes(op, operands))
     return std::move(error);
   auto isF64 = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
-  Rounding round(options.isPlain && !llvm::any_of(op->getResultTypes(), isF64));
+  Rounding round(!options.isPlain                            ? Rounding::None
+                 : llvm::any_of(op->getResultTypes(), isF64) ? Rounding::F64
+                                                             : Rounding::F32);
   for (auto family : {evaluateAttentionOp, evaluateScoreOp})
     if (FamilyResult results = family(op, operands, round))
       return std::move(*results);

@@ -28,16 +28,26 @@ using Operands = llvm::ArrayRef<TensorRef>;
 /// them as operands, as linalg's bodies may.
 llvm::SmallVector<mlir::Value> outerValues(mlir::Operation *op);
 
-/// What a step of a formula leaves of a number.
+/// What a sum is kept in while its terms come: of many equal terms, the
+/// roundings of an f64 sum add up to what a kernel's own may be.
+using Sum = long double;
+
+/// What a step of a formula leaves of a number, and of a sum: all of it unless
+/// the evaluation is plain.
 class Rounding {
 public:
-  explicit Rounding(bool toF32 = false) : toF32(toF32) {}
+  enum Kind { None, F64, F32 };
+  explicit Rounding(Kind kind = None) : kind(kind) {}
   double operator()(double number) const {
-    return toF32 ? static_cast<double>(static_cast<float>(number)) : number;
+    return kind == F32 ? static_cast<double>(static_cast<float>(number))
+                       : number;
+  }
+  Sum operator()(Sum sum) const {
+    return kind == None ? sum : (*this)(static_cast<double>(sum));
   }
 
 private:
-  bool toF32;
+  Kind kind;
 };
 
 /// Results, an error, or nothing: not an operation of this family.

@@ -95,7 +95,7 @@ double Attention::score(int64_t b, int64_t h, int64_t i, int64_t j) {
   if (mask && !mask.run({index(b), index(h), index(i), index(j)}).integer)
     return -INFINITY;
   int64_t g = h / (query.heads() / key.heads());
-  double sum = 0.0;
+  Sum sum = 0.0;
   for (int64_t d = 0; d < query.channels(); ++d) {
     double q = query(b, h, i, d), k = key(b, g, j, d);
     sum += combine ? combine
@@ -104,10 +104,11 @@ double Attention::score(int64_t b, int64_t h, int64_t i, int64_t j) {
                          .number
                    : q * k;
   }
+  double product = static_cast<double>(scale * sum);
   if (!scoreRule)
-    return scale * sum;
+    return product;
   return scoreRule
-      .run({number(scale * sum), index(b), index(h), index(i), index(j)})
+      .run({number(product), index(b), index(h), index(i), index(j)})
       .number;
 }
 
@@ -116,7 +117,7 @@ double Attention::score(int64_t b, int64_t h, int64_t i, int64_t j) {
 double Attention::mixed(int64_t b, int64_t h, int64_t i, int64_t d,
                         int64_t first, ArrayRef<double> weights) {
   int64_t g = h / (query.heads() / value.heads());
-  double sum = 0.0;
+  Sum sum = 0.0;
   for (auto [offset, weight] : llvm::enumerate(weights)) {
     if (weight == 0.0)
       continue;
@@ -129,7 +130,7 @@ double Attention::mixed(int64_t b, int64_t h, int64_t i, int64_t d,
               .number;
     sum += weight * v;
   }
-  return sum;
+  return static_cast<double>(sum);
 }
 
 /// Results over the keys [first, last), which are appended to `result` and

@@ -15,7 +15,9 @@
 // about sqrt(D) / 2 u S, and the result once more u S; sums over M keys are
 // alike: where a plain evaluation does better, it is by chance, which must not
 // set the limit. A weight below the smallest normal number may be zero, hence
-// the last summand.
+// the last summand, and in rows near that number twice what a plain evaluation
+// loses: below it roundings are absolute, and a formula may multiply them, as a
+// soft-cap does by its cap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -287,7 +289,9 @@ Expectation Limits::make(const NpyArray &exactArray, const NpyArray &plainArray,
   };
   Expectation expected{exactArray, {}};
   std::vector<Element> elements;
-  double plainError = 0;
+  // Below `tiny`, steps of a formula may be below the smallest normal number.
+  double tiny = 128 * precision.smallest;
+  double plainError = 0, plainLoss = 0;
   for (uint64_t i = 0; i < exactArray.numElements(); ++i) {
     auto [size, row, fromScore, underflow] = scale(i);
     double number = npyElement(exactArray, i);
@@ -296,8 +300,12 @@ Expectation Limits::make(const NpyArray &exactArray, const NpyArray &plainArray,
         (std::isfinite(number) && std::fabs(number) > precision.largest);
     elements.push_back({size, fromScore, underflow, isUncertain});
     double error = std::fabs(npyElement(plainArray, i) - number);
-    if (size > precision.smallest && std::isfinite(error))
+    if (!std::isfinite(error))
+      continue;
+    if (size > tiny)
       plainError = std::max(plainError, error / size);
+    else
+      plainLoss = std::max(plainLoss, error);
   }
   // What f64 kernels are compared with is rounded as they are.
   double share = kernel.element == "f64" ? 2 : 1;
@@ -307,7 +315,8 @@ Expectation Limits::make(const NpyArray &exactArray, const NpyArray &plainArray,
             ? -1
             : share *
                   (2 * std::max(plainError, element.fromScore) * element.scale +
-                   4 * precision.unit * element.scale + element.underflow));
+                   4 * precision.unit * element.scale + element.underflow +
+                   (element.scale > tiny ? 0 : 2 * plainLoss)));
   return expected;
 }
 
