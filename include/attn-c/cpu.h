@@ -6,9 +6,9 @@
 |* a model needs into the object (attn/Analysis/TargetInfo.h); the object's   *|
 |* run-time asks the CPU and the operating system for the same bits at load   *|
 |* and takes, of the variants whose bits are all there, the one that needs    *|
-|* most. A bit of a wide register file (AVX, AVX-512) also means that the     *|
-|* system saves it. Bits are part of the object format: new ones are added at *|
-|* the end.                                                                   *|
+|* most. A bit of a wide register file (AVX, AVX-512, AMX) also means that   *|
+|* the system saves it. Bits are part of the object format: new ones are      *|
+|* added at the end.                                                          *|
 \*===----------------------------------------------------------------------===*/
 #ifndef ATTN_C_CPU_H
 #define ATTN_C_CPU_H
@@ -38,7 +38,11 @@ enum attn_cpu_feature {
   ATTN_CPU_AVX512DQ = 1 << 18,
   ATTN_CPU_AVX512VL = 1 << 19,
   /* arm64 */
-  ATTN_CPU_NEON = 1 << 20
+  ATTN_CPU_NEON = 1 << 20,
+  /* x86-64-v4-amx */
+  ATTN_CPU_AVX512_BF16 = 1 << 21,
+  ATTN_CPU_AMX_TILE = 1 << 22,
+  ATTN_CPU_AMX_BF16 = 1 << 23
 };
 
 /* The sets that the compiler's targets need. */
@@ -52,6 +56,9 @@ enum attn_cpu_feature {
 #define ATTN_CPU_X86_64_V4                                                     \
   (ATTN_CPU_X86_64_V3 | ATTN_CPU_AVX512F | ATTN_CPU_AVX512CD |                 \
    ATTN_CPU_AVX512BW | ATTN_CPU_AVX512DQ | ATTN_CPU_AVX512VL)
+#define ATTN_CPU_X86_64_V4_AMX                                                 \
+  (ATTN_CPU_X86_64_V4 | ATTN_CPU_AVX512_BF16 | ATTN_CPU_AMX_TILE |             \
+   ATTN_CPU_AMX_BF16)
 #define ATTN_CPU_ARM64 (ATTN_CPU_NEON)
 
 #endif /* ATTN_C_CPU_H */

@@ -12,6 +12,20 @@
 using namespace mlir;
 using namespace attn;
 
+AttentionShape attn::getAttentionShape(AttentionOp op) {
+  RankedTensorType query = op.getQuery().getType();
+  int64_t queries = query.getDimSize(sequenceDim(op.getLayout()));
+  bool isBrainProduct =
+      llvm::all_of(ValueRange{op.getQuery(), op.getKey(), op.getValue()},
+                   [](Value tensor) {
+                     return getElementTypeOrSelf(tensor.getType()).isBF16();
+                   }) &&
+      op.getCombine().empty() && op.getValues().empty();
+  return {query.getDimSize(3), op.getValue().getType().getDimSize(3),
+          ShapedType::isDynamic(queries) ? -1 : queries, !op.getMask().empty(),
+          isBrainProduct};
+}
+
 /// What the types say, where no call says more.
 static Shape staticShape(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());

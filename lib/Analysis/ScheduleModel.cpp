@@ -95,11 +95,40 @@ static bool isDecodeTile(int64_t headSize, int64_t valueSize, int64_t queries) {
   return queries >= 1 && queries <= 8 && headSize >= 4 && valueSize % 4 == 0;
 }
 
+/// Rows, columns and depth of two tiles of a matrix unit beside each other,
+/// which use each operand that is loaded twice.
+static constexpr int64_t matrixSide = 32;
+
+/// Tiles for a matrix unit: as few queries as its products take, so that the
+/// scores of many keys fit.
+static AttentionTiles chooseMatrixTiles(const TargetInfo &target,
+                                        int64_t valueSize) {
+  AttentionTiles tiles;
+  tiles.isMatrix = true;
+  tiles.queries = matrixSide;
+  tiles.keyUnroll = matrixSide;
+  // Scores (4 bytes) and weights (2) of a tile are to take at most 3/4 of L1:
+  //     keys = 2^e,  6 queries keys <= 3/4 L1
+  tiles.keys =
+      llvm::bit_floor<uint64_t>(target.l1Bytes * 3 / 4 / (6 * tiles.queries));
+  // The accumulator is taken in blocks whose products stay in registers.
+  tiles.valueUnroll = 16;
+  while (tiles.valueUnroll > 4 && valueSize % tiles.valueUnroll != 0)
+    tiles.valueUnroll /= 2;
+  return tiles;
+}
+
 AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
-                                          int64_t headSize, int64_t valueSize,
-                                          int64_t queries) {
+                                          const AttentionShape &shape) {
+  int64_t headSize = shape.headSize, valueSize = shape.valueSize;
+  int64_t queries = shape.queries;
   if (isDecodeTile(headSize, valueSize, queries))
     return chooseDecodeTiles(target, valueSize, queries);
+  // Channels beyond whole steps of a product would have to be copied; 512 are
+  // what the run-time has room for at the end of a tensor.
+  if (target.hasMatrixUnit() && shape.isBrainProduct &&
+      headSize % matrixSide == 0 && headSize <= 512)
+    return chooseMatrixTiles(target, valueSize);
   RegisterTile scores = chooseScoreTile(target);
   int64_t lanes = target.f32Lanes();
 
@@ -228,6 +257,14 @@ int64_t attn::attentionScratchBytes(const AttentionTiles &tiles,
   // row; sums over lanes are apart from scores where channels are the lanes:
   // 4 queries (D + 2 or 3 keys + (ceil(Dv / u) + 1) u)
   int64_t blocks = llvm::divideCeil(valueSize, tiles.valueUnroll) + 1;
+  if (tiles.isMatrix)
+    // Pairs of channels, products, what rules and masks make of them, pairs of
+    // weights with their sum, mix, accumulator:
+    // 4 queries (D / 2 + 2 1/2 keys + 1 + align(Dv, 32) + blocks u)
+    return 4 * tiles.queries *
+           (headSize / 2 + tiles.keys * 5 / 2 + 1 +
+            int64_t(llvm::alignTo(valueSize, matrixSide)) +
+            blocks * tiles.valueUnroll);
   int64_t bytes = 4 * tiles.queries *
                   (headSize + (tiles.isDecode ? 3 : 2) * tiles.keys +
                    blocks * tiles.valueUnroll);

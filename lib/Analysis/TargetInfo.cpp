@@ -48,6 +48,15 @@ static constexpr TargetInfo targets[] = {
      /*fmaPorts=*/2, /*fmaLatency=*/4, /*fusedMultiplyAdd=*/true,
      /*l1Bytes=*/32 * kib, /*l2Bytes=*/1024 * kib,
      /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_X86_64_V4},
+    // Sapphire Rapids onwards: v4 with the matrix unit AMX, which multiplies
+    // bf16, and the caches that these cores have.
+    {"x86-64-v4-amx", "v4amx", "x86_64-unknown-linux-gnu",
+     "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", "x86-64-v4",
+     "",
+     /*vectorBytes=*/64, /*vectorRegisters=*/32,
+     /*fmaPorts=*/2, /*fmaLatency=*/4, /*fusedMultiplyAdd=*/true,
+     /*l1Bytes=*/48 * kib, /*l2Bytes=*/2048 * kib,
+     /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_X86_64_V4_AMX},
     // ARMv8-A with NEON, which the architecture guarantees. Neoverse N1 and
     // Cortex-A76: two units of latency 4, 64 KiB of L1, at least 512 KiB of L2.
     {"arm64", "arm64", "aarch64-unknown-linux-gnu", "arm-64-linux", "generic",
@@ -57,6 +66,10 @@ static constexpr TargetInfo targets[] = {
      /*l1Bytes=*/64 * kib, /*l2Bytes=*/512 * kib,
      /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_ARM64},
 };
+
+bool TargetInfo::hasMatrixUnit() const {
+  return cpuFeatures & ATTN_CPU_AMX_BF16;
+}
 
 llvm::ArrayRef<TargetInfo> attn::allTargets() { return targets; }
 

@@ -61,7 +61,10 @@ static void printRow(const TargetInfo &target, Lines line) {
        "2 x lanes x multiply-adds of a cycle; --emit=cost");
   line("L1 data cache", kibibytes(target.l1Bytes), "kc");
   line("L2 cache", kibibytes(target.l2Bytes), "mb, kc, keys of a tile");
-  line("matrix unit", "none", "no kernel of this target uses one");
+  if (target.hasMatrixUnit())
+    line("matrix unit", "32 x 32 x 32 bf16", "attention of bf16 tensors");
+  else
+    line("matrix unit", "none", "no kernel of this target uses one");
   Machine machine = assumeMachine(target);
   line("clock", formatv("{0:F1} GHz, assumed", target.assumedGHz),
        formatv("{0:F0} GFLOP/s a core; --emit=cost without --machine",
@@ -74,7 +77,7 @@ static void printRow(const TargetInfo &target, Lines line) {
 
 static void printAttention(const TargetInfo &target, int64_t channels,
                            Lines line) {
-  AttentionTiles tiles = chooseAttentionTiles(target, channels, channels, -1);
+  AttentionTiles tiles = chooseAttentionTiles(target, {channels, channels});
   int64_t lanes = target.f32Lanes(), vectors = tiles.queries / lanes;
   RegisterTile scores{vectors, tiles.keyUnroll};
   line("register tile",
@@ -96,10 +99,24 @@ static void printAttention(const TargetInfo &target, int64_t channels,
            .str());
 }
 
+static void printMatrix(const TargetInfo &target, int64_t channels,
+                        Lines line) {
+  AttentionTiles tiles =
+      chooseAttentionTiles(target, {channels, channels, /*queries=*/-1,
+                                    /*isMasked=*/false,
+                                    /*isBrainProduct=*/true});
+  line("queries of a tile", std::to_string(tiles.queries),
+       "rows of two products side by side");
+  line("keys of a tile", std::to_string(tiles.keys),
+       formatv("power of two with 6 q k = {0} <= 3/4 L1 = {1}",
+               6 * tiles.queries * tiles.keys, target.l1Bytes * 3 / 4)
+           .str());
+}
+
 static void printDecoding(const TargetInfo &target, int64_t channels,
                           int64_t queries, Lines line) {
   AttentionTiles tiles =
-      chooseAttentionTiles(target, channels, channels, queries);
+      chooseAttentionTiles(target, {channels, channels, queries});
   int64_t sums = target.fmaPorts * target.fmaLatency;
   line("channels at a time", std::to_string(tiles.valueUnroll),
        formatv("lanes x the power of two <= multiply-adds of a cycle x latency "
@@ -152,6 +169,10 @@ void attn::printTarget(const TargetInfo &target, llvm::raw_ostream &os) {
   for (int64_t channels : {64, 128}) {
     os << "attention, head size D = " << channels << "\n";
     printAttention(target, channels, line);
+  }
+  if (target.hasMatrixUnit()) {
+    os << "attention of bf16 tensors, head size D = 64\n";
+    printMatrix(target, 64, line);
   }
   for (int64_t queries : {1, 8}) {
     os << "attention of " << queries << (queries == 1 ? " query" : " queries")

@@ -3,7 +3,8 @@
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                   *|
 \*===----------------------------------------------------------------------===*/
 /* A wide register file is usable only if the operating system saves it, which
- * XGETBV tells; without that the CPUID bit alone would lead to SIGILL. */
+ * XGETBV tells; without that the CPUID bit alone would lead to SIGILL. Linux
+ * saves the 8 KiB of AMX only for a process that asks for it. */
 #include "attn-c/cpu.h"
 #include "Runtime.h"
 #include <stdio.h>
@@ -42,7 +43,24 @@ static uint64_t collect(uint32_t word, const bit *bits, int count) {
 }
 #define COLLECT(word, bits) collect(word, bits, sizeof bits / sizeof bits[0])
 
-uint64_t attn_rt_cpu_features(void) {
+/* Asks Linux to save the tiles of all threads of this process from now on. It
+ * refuses where a thread has a signal stack without room for them. */
+static bool may_use_tiles(void) {
+#if defined(__linux__)
+  enum { ARCH_PRCTL = 158, REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"((long)ARCH_PRCTL), "D"((long)REQUEST_PERMISSION),
+                     "S"((long)TILE_DATA)
+                   : "rcx", "r11", "memory");
+  return result == 0;
+#else
+  return false;
+#endif
+}
+
+uint64_t attn_rt_cpu_features(uint64_t wanted) {
   static const bit leaf1[] = {
       {ATTN_CPU_SSE3, 0},        {ATTN_CPU_SSSE3, 9},   {ATTN_CPU_SSE41, 19},
       {ATTN_CPU_SSE42, 20},      {ATTN_CPU_POPCNT, 23}, {ATTN_CPU_MOVBE, 22},
@@ -57,6 +75,9 @@ uint64_t attn_rt_cpu_features(void) {
                                      {ATTN_CPU_AVX512CD, 28},
                                      {ATTN_CPU_AVX512BW, 30},
                                      {ATTN_CPU_AVX512VL, 31}};
+  static const bit leaf7_1_avx512[] = {{ATTN_CPU_AVX512_BF16, 5}};
+  static const bit leaf7_amx[] = {{ATTN_CPU_AMX_BF16, 22},
+                                  {ATTN_CPU_AMX_TILE, 24}};
   static const bit extended1[] = {{ATTN_CPU_LAHF_SAHF, 0}, {ATTN_CPU_LZCNT, 5}};
 
   uint32_t last = cpuid(0, 0).a;
@@ -68,33 +89,43 @@ uint64_t attn_rt_cpu_features(void) {
   uint64_t saved = one.c >> 27 & 1 ? xgetbv() : 0; /* OSXSAVE */
   bool avx = (saved & 0x6) == 0x6;                 /* XMM and YMM */
   bool avx512 = (saved & 0xe6) == 0xe6;            /* and masks and ZMM */
+  bool amx = (saved & 0x60000) == 0x60000;         /* tiles and their shapes */
   if (avx)
     features |= COLLECT(one.c, leaf1_avx);
   if (last >= 7) {
-    uint32_t seven = cpuid(7, 0).b;
-    features |= COLLECT(seven, leaf7);
+    registers seven = cpuid(7, 0);
+    features |= COLLECT(seven.b, leaf7);
     if (avx)
-      features |= COLLECT(seven, leaf7_avx);
+      features |= COLLECT(seven.b, leaf7_avx);
     if (avx512)
-      features |= COLLECT(seven, leaf7_avx512);
+      features |= COLLECT(seven.b, leaf7_avx512);
+    if (avx512 && seven.a >= 1)
+      features |= COLLECT(cpuid(7, 1).a, leaf7_1_avx512);
+    if (amx && wanted & COLLECT(seven.d, leaf7_amx) && may_use_tiles())
+      features |= COLLECT(seven.d, leaf7_amx);
   }
   return features;
 }
 #elif defined(__aarch64__)
-uint64_t attn_rt_cpu_features(void) {
+uint64_t attn_rt_cpu_features(uint64_t wanted) {
+  (void)wanted;
   return ATTN_CPU_NEON; /* part of the base architecture */
 }
 #else
-uint64_t attn_rt_cpu_features(void) { return 0; }
+uint64_t attn_rt_cpu_features(uint64_t wanted) {
+  (void)wanted;
+  return 0;
+}
 #endif
 
 void attn_rt_cpu_names(uint64_t features, char *buffer, size_t size) {
   /* By bit number. */
   static const char *const names[] = {
-      "SSE3",      "SSSE3",    "SSE4.1", "SSE4.2",  "POPCNT",   "CMPXCHG16B",
-      "LAHF/SAHF", "AVX",      "AVX2",   "FMA",     "F16C",     "BMI1",
-      "BMI2",      "LZCNT",    "MOVBE",  "AVX512F", "AVX512CD", "AVX512BW",
-      "AVX512DQ",  "AVX512VL", "NEON"};
+      "SSE3",       "SSSE3",       "SSE4.1",   "SSE4.2",   "POPCNT",
+      "CMPXCHG16B", "LAHF/SAHF",   "AVX",      "AVX2",     "FMA",
+      "F16C",       "BMI1",        "BMI2",     "LZCNT",    "MOVBE",
+      "AVX512F",    "AVX512CD",    "AVX512BW", "AVX512DQ", "AVX512VL",
+      "NEON",       "AVX512_BF16", "AMX-TILE", "AMX-BF16"};
   size_t used = 0;
   buffer[0] = 0;
   for (unsigned i = 0; i < sizeof names / sizeof names[0]; ++i)

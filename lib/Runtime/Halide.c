@@ -32,7 +32,9 @@ typedef struct loop {
 
 static int run_body(void *argument, int index) {
   const loop *l = argument;
-  return l->body(l->user_context, l->min + index, l->closure);
+  int result = l->body(l->user_context, l->min + index, l->closure);
+  attn_rt_matrix_release(((attn_ctx *)l->user_context)->model->variant);
+  return result;
 }
 
 /* The caller's threads may be in any mode. */

@@ -73,6 +73,7 @@ static attn_status load(const void *weights, size_t size, bool mapped,
   attn_status status = ATTN_OK;
   attn_model *model = NULL;
   const attn_variant *variant = NULL;
+  uint64_t wanted = 0;
   if (!attn_rt_memory(options, &memory)) {
     status = attn_rt_fail(error, error_size, ATTN_ERROR_ARGUMENT,
                           "expected options.allocate and options.deallocate "
@@ -85,9 +86,13 @@ static attn_status load(const void *weights, size_t size, bool mapped,
                           ATTN_DESCRIPTOR_VERSION, descriptor->version);
     goto failed;
   }
+  for (int32_t i = 0; i < descriptor->num_variants; ++i)
+    if (!options || !options->target ||
+        !strcmp(options->target, descriptor->variants[i].target))
+      wanted |= descriptor->variants[i].cpu_features;
   variant = attn_rt_choose_variant(descriptor, options ? options->target : NULL,
-                                   attn_rt_cpu_features(), error, error_size,
-                                   &status);
+                                   attn_rt_cpu_features(wanted), error,
+                                   error_size, &status);
   if (!variant)
     goto failed;
   if (!weights) {

@@ -67,8 +67,9 @@ bool attn_rt_memory(const attn_options *options, attn_memory *memory);
 void *attn_rt_allocate(const attn_memory *memory, size_t size);
 void attn_rt_deallocate(const attn_memory *memory, void *pointer);
 
-/* Cpu.c: bits of cpu.h that this CPU and the operating system offer. */
-uint64_t attn_rt_cpu_features(void);
+/* Cpu.c: bits of cpu.h that this CPU and the operating system offer. Bits that
+ * the process must ask for are among them only if they are `wanted`. */
+uint64_t attn_rt_cpu_features(uint64_t wanted);
 /* Writes the names of the set bits, separated by commas. */
 void attn_rt_cpu_names(uint64_t features, char *buffer, size_t size);
 /* The variant called `target`, or the one that needs the most of what the CPU
@@ -78,6 +79,10 @@ const attn_variant *attn_rt_choose_variant(const attn_descriptor *descriptor,
                                            uint64_t features, char *error,
                                            size_t error_size,
                                            attn_status *status);
+
+/* Matrix.c: what a thread does after the work of a kernel of that variant:
+ * tiles that nobody uses are not saved when it is interrupted. */
+void attn_rt_matrix_release(const attn_variant *variant);
 
 /* WeightsFile.c: compares a weights file in memory with the descriptor. */
 attn_status attn_rt_check_weights(const attn_descriptor *descriptor,

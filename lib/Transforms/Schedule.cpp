@@ -126,6 +126,26 @@ LogicalResult Scheduler::schedule(KernelOp kernel) {
   return success();
 }
 
+/// Whether the tiles that the text has are products of bf16 numbers, of whole
+/// tiles of a matrix unit.
+static bool fitsMatrix(KernelOp kernel) {
+  auto isBrain = [](Value tile) {
+    auto load = tile.getDefiningOp<TileLoadOp>();
+    return load && getElementTypeOrSelf(load.getTensor().getType()).isBF16();
+  };
+  bool fits = true;
+  kernel.walk([&](TileScoresOp op) {
+    fits &= op.getCombine().empty() && isBrain(op.getQuery()) &&
+            isBrain(op.getKey()) &&
+            llvm::all_of(op.getResult().getType().getShape(),
+                         [](int64_t size) { return size % 32 == 0; });
+  });
+  kernel.walk([&](TileMixOp op) {
+    fits &= op.getValues().empty() && isBrain(op.getValue());
+  });
+  return fits;
+}
+
 Attribute Scheduler::scheduleFlash(KernelOp kernel, const TargetInfo &target) {
   auto finish = findIn<TileFinishOp>(kernel);
   auto scores = findIn<TileScoresOp>(kernel);
@@ -135,11 +155,15 @@ Attribute Scheduler::scheduleFlash(KernelOp kernel, const TargetInfo &target) {
       scores ? scores.getQuery().getType().getShape()[1] : valueSize;
   // The tiles in the IR decide; unrolling follows them.
   AttentionTiles tiles =
-      chooseAttentionTiles(target, headSize, valueSize, accumulator[0]);
+      chooseAttentionTiles(target, {headSize, valueSize, accumulator[0],
+                                    /*isMasked=*/false, fitsMatrix(kernel)});
   if (scores)
     while (tiles.keyUnroll > 1 &&
            scores.getResult().getType().getShape()[1] % tiles.keyUnroll != 0)
       tiles.keyUnroll /= 2;
+  if (tiles.isMatrix)
+    return MatrixScheduleAttr::get(kernel.getContext(), target.f32Lanes(),
+                                   tiles.keyUnroll, tiles.valueUnroll);
   if (tiles.isDecode)
     return DecodeScheduleAttr::get(kernel.getContext(), target.f32Lanes(),
                                    tiles.keyUnroll, tiles.valueUnroll);

@@ -85,11 +85,15 @@ private:
                     << schedule);
     StringRef expected = linear ? "#attn.linear_schedule"
                          : tiled
-                             ? "#attn.flash_schedule or #attn.decode_schedule"
+                             ? "#attn.flash_schedule, #attn.decode_schedule or "
+                               "#attn.matrix_schedule"
                              : "#attn.rowwise_schedule";
-    bool fits = linear  ? isa<LinearScheduleAttr>(schedule)
-                : tiled ? isa<FlashScheduleAttr, DecodeScheduleAttr>(schedule)
-                        : isa<RowwiseScheduleAttr>(schedule);
+    bool fits =
+        linear ? isa<LinearScheduleAttr>(schedule)
+        : tiled
+            ? isa<FlashScheduleAttr, DecodeScheduleAttr, MatrixScheduleAttr>(
+                  schedule)
+            : isa<RowwiseScheduleAttr>(schedule);
     if (!fits)
       return reject(kernel.emitOpError()
                     << "expected " << expected
@@ -102,6 +106,9 @@ private:
       verifyKeys(kernel, flash.getKeyUnroll());
     } else if (auto decode = dyn_cast<DecodeScheduleAttr>(schedule)) {
       verifyKeys(kernel, decode.getKeyUnroll());
+    } else if (auto matrix = dyn_cast<MatrixScheduleAttr>(schedule)) {
+      verifyLanes(kernel, matrix.getVector());
+      verifyKeys(kernel, matrix.getKeyUnroll());
     }
   }
 

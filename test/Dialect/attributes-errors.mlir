@@ -92,6 +92,11 @@ func.func private @decode_schedule_c1() attributes {a = #attn.decode_schedule<ve
 
 // -----
 
+// expected-error @+1 {{expected vector >= 1, got 0}}
+func.func private @matrix_schedule_c1() attributes {a = #attn.matrix_schedule<vector = 0, key_unroll = 32, value_unroll = 16>}
+
+// -----
+
 // expected-error @+1 {{expected nr >= 1, got -24}}
 func.func private @linear_schedule_c1() attributes {a = #attn.linear_schedule<vector = 8, mr = 4, nr = -24, kc = 0, mb = 64>}
 

@@ -4,6 +4,8 @@
 // RUN: attn-opt %t/once.mlir --attn-schedule | diff %t/once.mlir -
 // RUN: attn-opt %t/v3.mlir --attn-schedule --remarks-filter=attn-schedule --remark-policy=all -o /dev/null 2>&1 | FileCheck %t/v3.mlir --check-prefix=REMARK
 // RUN: attn-opt %t/v4.mlir --attn-schedule | FileCheck %t/v4.mlir
+// RUN: attn-opt %t/amx.mlir --attn-tile --attn-schedule --attn-verify-tiled | FileCheck %t/amx.mlir
+// RUN: attn-opt %t/amx.mlir --attn-tile=query-tile=16 --attn-schedule --attn-verify-tiled | FileCheck %t/amx.mlir --check-prefix=SMALL
 // RUN: attn-opt %t/doubles.mlir --attn-schedule --attn-verify-tiled | FileCheck %t/doubles.mlir
 // RUN: attn-opt %t/doubles.mlir --attn-schedule --remarks-filter=attn-schedule --remark-policy=all -o /dev/null 2>&1 | FileCheck %t/doubles.mlir --check-prefix=REMARK
 // RUN: attn-opt %t/v3.mlir '--attn-schedule=loops=true' --attn-verify-tiled | FileCheck %t/v3.mlir --check-prefix=LOOPS --implicit-check-not=linear_schedule --implicit-check-not=panels
@@ -143,5 +145,61 @@ module attributes {attn.target = "x86-64-v4"} {
 attn.kernel @linear(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x768xf32> {
   %y = attn.fused_linear %x, %w : tensor<?x768xf32>, tensor<768x768xf32> -> tensor<?x768xf32>
   attn.yield %y : tensor<?x768xf32>
+}
+}
+
+//--- amx.mlir
+// Products of bf16 numbers go to the matrix unit, with any number of value channels.
+module attributes {attn.target = "x86-64-v4-amx"} {
+// CHECK-LABEL: attn.kernel @brain
+// CHECK-SAME: schedule = #attn.matrix_schedule<vector = 16, key_unroll = 32, value_unroll = 16>
+// CHECK: !attn.tile<32x64xf32>
+// CHECK: !attn.tile<128x64xf32>
+// SMALL-LABEL: attn.kernel @brain
+// SMALL-SAME: schedule = #attn.flash_schedule<
+attn.kernel @brain(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x80xbf16>) -> tensor<?x?x2x80xbf16> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x80xbf16> -> tensor<?x?x2x80xbf16>
+  attn.yield %r : tensor<?x?x2x80xbf16>
+}
+
+// Not those of other numbers,
+// CHECK-LABEL: attn.kernel @half
+// CHECK-SAME: schedule = #attn.flash_schedule<
+attn.kernel @half(%q: tensor<?x?x2x64xf16>, %k: tensor<?x?x2x64xf16>, %v: tensor<?x?x2x80xf16>) -> tensor<?x?x2x80xf16> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : tensor<?x?x2x64xf16>, tensor<?x?x2x64xf16>, tensor<?x?x2x80xf16> -> tensor<?x?x2x80xf16>
+  attn.yield %r : tensor<?x?x2x80xf16>
+}
+
+// of channels that are no multiple of 32,
+// CHECK-LABEL: attn.kernel @channels
+// CHECK-SAME: schedule = #attn.flash_schedule<
+attn.kernel @channels(%q: tensor<?x?x2x80xbf16>, %k: tensor<?x?x2x80xbf16>, %v: tensor<?x?x2x80xbf16>) -> tensor<?x?x2x80xbf16> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) : tensor<?x?x2x80xbf16>, tensor<?x?x2x80xbf16>, tensor<?x?x2x80xbf16> -> tensor<?x?x2x80xbf16>
+  attn.yield %r : tensor<?x?x2x80xbf16>
+}
+
+// or what is not a product.
+// CHECK-LABEL: attn.kernel @sum
+// CHECK-SAME: schedule = #attn.flash_schedule<
+attn.kernel @sum(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x80xbf16>) -> tensor<?x?x2x80xbf16> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %v scale(%c : f32) layout(bshd) combine {
+  ^bb0(%x: f32, %y: f32, %b: index, %h: index, %i: index, %j: index, %d: index):
+    %z = arith.addf %x, %y : f32
+    attn.yield %z : f32
+  } : tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x80xbf16> -> tensor<?x?x2x80xbf16>
+  attn.yield %r : tensor<?x?x2x80xbf16>
+}
+
+// With a few queries channels are the lanes.
+// CHECK-LABEL: attn.kernel @few
+// CHECK-SAME: schedule = #attn.decode_schedule<
+attn.kernel @few(%q: tensor<?x1x2x64xbf16>, %k: tensor<?x?x2x64xbf16>) -> tensor<?x1x2x64xbf16> {
+  %c = arith.constant 1.0 : f32
+  %r = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) : tensor<?x1x2x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16> -> tensor<?x1x2x64xbf16>
+  attn.yield %r : tensor<?x1x2x64xbf16>
 }
 }

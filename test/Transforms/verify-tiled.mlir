@@ -24,7 +24,7 @@
 // LANES: error: 'attn.fused_linear' op expected nr to be a multiple of vector = 32, got 16
 
 // RUN: sed -e 's/flash_schedule<vector = 8, key_unroll = 4, value_unroll = 4>/rowwise_schedule<vector = 8, rows = 4>/' %t.mlir | not attn-opt --attn-verify-tiled 2>&1 | FileCheck %s --check-prefix=KIND
-// KIND: error: 'attn.kernel' op expected #attn.flash_schedule or #attn.decode_schedule (because of what the kernel computes), got #attn.rowwise_schedule<vector = 8, rows = 4>
+// KIND: error: 'attn.kernel' op expected #attn.flash_schedule, #attn.decode_schedule or #attn.matrix_schedule (because of what the kernel computes), got #attn.rowwise_schedule<vector = 8, rows = 4>
 attn.weight @w source<"w.safetensors", "w"> : tensor<16x16xf32>
 attn.kernel @attention_0(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32

@@ -79,7 +79,8 @@ StringRef hostTarget() {
   if (Triple(sys::getProcessTriple()).isAArch64())
     return "arm64";
   if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
-    return "x86-64-v4";
+    return has({"avx512bf16", "amx-tile", "amx-bf16"}) ? "x86-64-v4-amx"
+                                                       : "x86-64-v4";
   if (has({"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}))
     return "x86-64-v3";
   return "x86-64-v2";

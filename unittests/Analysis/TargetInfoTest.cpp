@@ -10,12 +10,12 @@
 using namespace attn;
 
 TEST(TargetInfo, FindsEachTargetByItsName) {
-  ASSERT_EQ(allTargets().size(), 4u);
+  ASSERT_EQ(allTargets().size(), 5u);
   for (const TargetInfo &target : allTargets())
     EXPECT_EQ(lookupTarget(target.name), &target);
   EXPECT_EQ(lookupTarget("x86-64-v9"), nullptr);
   EXPECT_EQ(lookupTarget(""), nullptr);
-  EXPECT_EQ(targetNames(), "x86-64-v2, x86-64-v3, x86-64-v4, arm64");
+  EXPECT_EQ(targetNames(), "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64");
 }
 
 // Variants live in one object, so their symbols must differ.
@@ -31,7 +31,10 @@ TEST(TargetInfo, X86LevelsContainEachOther) {
   uint32_t v3 = lookupTarget("x86-64-v3")->cpuFeatures;
   uint32_t v4 = lookupTarget("x86-64-v4")->cpuFeatures;
   EXPECT_EQ(v2 & v3, v2);
+  uint32_t amx = lookupTarget("x86-64-v4-amx")->cpuFeatures;
   EXPECT_EQ(v3 & v4, v3);
+  EXPECT_EQ(v4 & amx, v4);
+  EXPECT_NE(v4, amx);
   EXPECT_NE(v2, v3);
   EXPECT_NE(v3, v4);
   EXPECT_TRUE(v3 & ATTN_CPU_FMA);

@@ -66,7 +66,7 @@ TEST_F(Cpu, ListsTheTargetsWhereAnUnknownOneIsWanted) {
 
 #if defined(__x86_64__)
 TEST_F(Cpu, AgreesWithTheCompilersOwnCheck) {
-  uint64_t features = attn_rt_cpu_features();
+  uint64_t features = attn_rt_cpu_features(/*wanted=*/0);
   auto has = [&](uint64_t bit) { return (features & bit) != 0; };
   EXPECT_EQ(has(ATTN_CPU_SSE42), bool(__builtin_cpu_supports("sse4.2")));
   EXPECT_EQ(has(ATTN_CPU_AVX2), bool(__builtin_cpu_supports("avx2")));

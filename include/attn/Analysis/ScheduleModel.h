@@ -38,12 +38,25 @@ struct AttentionTiles {
   int64_t keyUnroll, valueUnroll;
   /// Whether channels and keys are the lanes of vectors, and not queries.
   bool isDecode = false;
+  /// Whether the products are those of a matrix unit.
+  bool isMatrix = false;
 };
 
-/// Chooses tiles for heads of `headSize` query and key channels and `valueSize`
-/// value channels. `queries` is the number of queries where it is known, or -1.
-AttentionTiles chooseAttentionTiles(const TargetInfo &target, int64_t headSize,
-                                    int64_t valueSize, int64_t queries);
+/// What the tiles of an attention depend on.
+struct AttentionShape {
+  /// Query and key channels, and value channels, of a head.
+  int64_t headSize, valueSize;
+  /// The number of queries where it is known, or -1.
+  int64_t queries = -1;
+  /// Whether a mask hides keys from queries.
+  bool isMasked = false;
+  /// Whether its products are plain ones of bf16 numbers, as those of a matrix
+  /// unit.
+  bool isBrainProduct = false;
+};
+
+AttentionTiles chooseAttentionTiles(const TargetInfo &target,
+                                    const AttentionShape &shape);
 
 /// Blocks of a linear layer, as in `#attn.linear_schedule`.
 struct LinearBlocks {

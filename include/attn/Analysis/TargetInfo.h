@@ -54,6 +54,9 @@ struct TargetInfo {
   /// Bits of attn-c/cpu.h that must be present at run time.
   uint32_t cpuFeatures;
 
+  /// Whether the CPU has a unit that multiplies tiles of bf16 and adds them up
+  /// in f32 (lib/Runtime/Matrix.c).
+  bool hasMatrixUnit() const;
   /// f32 lanes of a vector.
   int64_t f32Lanes() const { return vectorBytes / 4; }
   /// f32 multiplications and additions in a cycle at most. A multiply-add that

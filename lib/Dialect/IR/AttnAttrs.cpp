@@ -209,6 +209,13 @@ DecodeScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult
+MatrixScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                           int64_t vector, int64_t keyUnroll,
+                           int64_t valueUnroll) {
+  return verifyAttentionFactors(emitError, vector, keyUnroll, valueUnroll);
+}
+
+LogicalResult
 LinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                            int64_t vector, int64_t mr, int64_t nr, int64_t kc,
                            int64_t mb) {

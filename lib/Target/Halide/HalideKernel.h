@@ -30,6 +30,8 @@ struct HalideKernel {
   /// All scratch must have a fixed size and lie on the stack; checked after
   /// lowering.
   bool stackOnly = false;
+  /// Functions that are exempt from it: copies of whole tensors.
+  std::vector<std::string> copies = {};
 };
 
 /// The arguments of a kernel as Halide parameters.

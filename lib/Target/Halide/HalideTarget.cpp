@@ -109,6 +109,9 @@ LogicalResult attn::compileKernel(KernelOp kernel, const TargetInfo &target,
       HeapAllocations heap;
       for (const Halide::Internal::LoweredFunc &function : module.functions())
         function.body.accept(&heap);
+      llvm::erase_if(heap.names, [&](const std::string &name) {
+        return llvm::is_contained(emitted->copies, name);
+      });
       if (!heap.names.empty())
         return kernel.emitOpError("expected all scratch of fixed size on the "
                                   "stack, got an allocation of '")

@@ -78,6 +78,9 @@ Kernel randomKernel(uint64_t seed) {
   kernel.keepsWeights = random.oneIn(12);
   kernel.keepsScores = random.oneIn(16);
   kernel.element = random.pick(ArrayRef(elements));
+  // What the products of a matrix unit take.
+  if (kernel.element == "bf16" && random.oneIn(2))
+    kernel.channels = alignTo(kernel.channels, 32);
   if (random.oneIn(4))
     kernel.queries = random.pick(ArrayRef(queryChoices));
   return kernel;

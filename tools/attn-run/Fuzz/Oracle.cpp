@@ -321,8 +321,11 @@ Expectation Limits::make(const NpyArray &exactArray, const NpyArray &plainArray,
 }
 
 Expectation Limits::output() {
-  // What is lost where a product or a weight is too small for the type.
-  double lost = 4 * precision.smallest * precision.unit;
+  // What is lost where a product or a weight is too small for the type. Units
+  // that multiply bf16 take what is not normal for zero.
+  double lost = kernel.element == "bf16"
+                    ? precision.smallest
+                    : 4 * precision.smallest * precision.unit;
   return make(exact.output, plain.output, [&](uint64_t i) {
     const Row &row = rows[rowOfOutput(i)];
     return std::tuple(row.scale, &row, rowError(row.largestScore),

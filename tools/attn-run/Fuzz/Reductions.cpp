@@ -57,7 +57,10 @@ static bool reduceBy(Kernel &kernel, StringRef word,
     kernel.mix = {"mix", "attn.mix {p}, {v} layout({L}) : {S}, {V} -> {O}", {}};
   else if (word == "bshd")
     kernel.layout = "bshd";
-  else if (rest = word; rest.consume_front("heads="))
+  else if (rest = word; rest.consume_front("element=")) {
+    kernel.element = rest.str();
+    return is_contained({"f32", "f64", "f16", "bf16"}, rest);
+  } else if (rest = word; rest.consume_front("heads="))
     return readPair(rest, kernel.heads, kernel.keyHeads) &&
            kernel.heads % kernel.keyHeads == 0;
   else if (rest = word; rest.consume_front("channels="))

@@ -9,7 +9,7 @@
 //   rule-1                  without that rule, counted from 0
 //   no-lse, no-kept, no-rotary, no-sinks, plain-scores, plain-mix
 //   bshd                    the layout
-//   heads=H/G, channels=D/V
+//   heads=H/G, channels=D/V, element=TYPE
 //   b=N, n=N, m=N           sizes of sets
 //   dense, normal           no strides, normal numbers in sets
 //

@@ -130,6 +130,28 @@ def Attn_DecodeScheduleAttr : Attn_AttrDef<"DecodeSchedule", "decode_schedule"> 
   let genVerifyDecl = 1;
 }
 
+def Attn_MatrixScheduleAttr : Attn_AttrDef<"MatrixSchedule", "matrix_schedule"> {
+  let summary = "how tiled attention loops are mapped to a matrix unit";
+  let description = [{
+    For bf16 tensors on a target with a unit that multiplies tiles of bf16 (AMX): scores and the mix of values are its products, of 32 queries and 32 keys
+    or channels at a time. Keys are read as they lie in memory, values from a transposed copy that the kernel makes first.
+
+    | parameter      | meaning                                                       |
+    |----------------|---------------------------------------------------------------|
+    | `vector`       | f32 lanes                                                     |
+    | `key_unroll`   | keys of a product                                             |
+    | `value_unroll` | value channels that are added to the accumulator at a time    |
+
+    **Constraints**
+    - (C1) Each parameter is positive.
+
+    Example: `#attn.matrix_schedule<vector = 16, key_unroll = 32, value_unroll = 16>`
+  }];
+  let parameters = (ins "int64_t":$vector, "int64_t":$key_unroll, "int64_t":$value_unroll);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Attn_LinearScheduleAttr : Attn_AttrDef<"LinearSchedule", "linear_schedule"> {
   let summary = "register tile and cache blocks of a linear layer";
   let description = [{

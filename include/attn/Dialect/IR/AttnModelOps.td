@@ -232,7 +232,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_DecodeScheduleAttr, Attn_LinearScheduleAttr, Attn_RowwiseScheduleAttr,
+      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_DecodeScheduleAttr, Attn_MatrixScheduleAttr, Attn_LinearScheduleAttr, Attn_RowwiseScheduleAttr,
                               Attn_LoopsScheduleAttr]>>:$schedule);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;

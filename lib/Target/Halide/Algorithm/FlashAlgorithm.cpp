@@ -19,15 +19,19 @@ using Halide::Func;
 using Halide::Var;
 
 std::optional<FlashFactors> FlashFactors::of(Attribute schedule) {
-  auto read = [](auto attribute, bool isDecode) -> FlashFactors {
+  auto read = [](auto attribute) -> FlashFactors {
     return {static_cast<int>(attribute.getVector()),
             static_cast<int>(attribute.getKeyUnroll()),
-            static_cast<int>(attribute.getValueUnroll()), isDecode};
+            static_cast<int>(attribute.getValueUnroll()),
+            isa<DecodeScheduleAttr>(attribute),
+            isa<MatrixScheduleAttr>(attribute)};
   };
   if (auto flash = dyn_cast_or_null<FlashScheduleAttr>(schedule))
-    return read(flash, false);
+    return read(flash);
   if (auto decode = dyn_cast_or_null<DecodeScheduleAttr>(schedule))
-    return read(decode, true);
+    return read(decode);
+  if (auto matrix = dyn_cast_or_null<MatrixScheduleAttr>(schedule))
+    return read(matrix);
   return std::nullopt;
 }
 
@@ -162,6 +166,9 @@ void FlashBuilder::chooseExponent() {
 }
 
 LogicalResult FlashBuilder::buildQuery() {
+  if (out.isMatrix)
+    return failure(failed(buildMatrixQuery()) ||
+                   failed(buildTransposedValues()));
   FlashLoop &first = nest.loops.front();
   Expr row = out.qg * static_cast<int>(out.queryLanes) + out.qv;
   FailureOr<Expr> element =
@@ -311,6 +318,7 @@ FailureOr<FlashAlgorithm> FlashBuilder::run() {
   out.columns = factors.valueUnroll;
   out.lanes = factors.lanes;
   out.isDecode = factors.isDecode;
+  out.isMatrix = factors.isMatrix;
   out.queryLanes = out.isDecode ? 1 : out.lanes;
   // Whole vectors of keys, as many as make up for chains that queries are not.
   out.keyGroup = out.isDecode ? static_cast<int>(out.lanes) *

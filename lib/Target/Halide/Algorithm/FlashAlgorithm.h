@@ -44,7 +44,9 @@ struct FlashFactors {
   int lanes, keyUnroll, valueUnroll;
   /// Whether channels and keys are in the lanes of vectors, and not queries:
   /// the one difference between #attn.decode_schedule and #attn.flash_schedule.
-  bool isDecode;
+  bool isDecode = false;
+  /// Whether the products are those of a matrix unit (#attn.matrix_schedule).
+  bool isMatrix = false;
 
   /// Nothing if the attribute is another one.
   static std::optional<FlashFactors> of(mlir::Attribute schedule);
@@ -94,7 +96,10 @@ struct FlashStage {
   Halide::Func weights;               ///< P.
   Halide::Func tileSum;               ///< Sum of P over the tile's keys.
   Halide::Func slowMix;               ///< The same where V is not finite.
-  Halide::Func mix;             ///< PV(q, di, dg, ...), a reduction over keys.
+  Halide::Func mix; ///< PV(q, di, dg, ...), a reduction over keys.
+  /// With a matrix unit: what is subtracted in the exponent, P in pairs of keys
+  /// with the sum behind them, and PV(q, channel, ...).
+  Halide::Func exponent, packed, product;
   Halide::Func laneMax, finite; ///< Whether V is free of NaN and infinity.
   Halide::RVar depth;           ///< d of the scores.
   Halide::RVar maxGroup, sumGroup, mixKey, slowMixKey, finiteKey, finiteChunk,
@@ -103,11 +108,23 @@ struct FlashStage {
   bool hasFiniteTest() const { return finite.defined(); }
 };
 
+/// All values of a kernel, transposed: (key, channel, other dimensions...).
+struct MatrixValues {
+  Halide::Func func;
+  Halide::Var key{"vk"}, channel{"vd"};
+  /// The dimensions of the tensor that are neither rows nor channels.
+  std::vector<Halide::Var> outer;
+  std::vector<unsigned> outerDims;
+  std::vector<Halide::Expr> outerSizes;
+  Halide::RVar block; ///< Of keys that are transposed at a time.
+};
+
 struct FlashAlgorithm {
   int64_t rows = 0, headSize = 0, valueSize = 0;
-  int64_t columns = 0;    ///< MD: columns of a block of X.
-  int64_t lanes = 0;      ///< Vector lanes.
-  bool isDecode = false;  ///< See FlashFactors.
+  int64_t columns = 0;   ///< MD: columns of a block of X.
+  int64_t lanes = 0;     ///< Vector lanes.
+  bool isDecode = false; ///< See FlashFactors.
+  bool isMatrix = false;
   int64_t queryLanes = 0; ///< Rows that lie side by side in `query`.
   int keyGroup = 0; ///< Keys that maximum, exponential and sum take at a time.
   int64_t blocks() const { return (valueSize + columns - 1) / columns; }
@@ -117,7 +134,13 @@ struct FlashAlgorithm {
   std::vector<Halide::Var> counters; ///< Of the scf.forall, in order.
   unsigned tileCounter = 0;          ///< Which of them numbers query tiles.
 
-  Halide::Func query; ///< Qs(qv, d, qg, counters...), scaled and transposed.
+  /// Qs(qv, d, qg, counters...), scaled and transposed; with a matrix unit
+  /// Qs(q, d, counters...) in pairs of channels.
+  Halide::Func query;
+  /// With a matrix unit: what scores are multiplied with, and the values with
+  /// the keys of one of their rows.
+  Halide::Expr scoreFactor, valueKeys;
+  MatrixValues transposed;
   std::vector<FlashStage> stages;
   OpaqueLoads loads;    ///< Loaded numbers that loop bounds depend on.
   Halide::Func state;   ///< X.
@@ -133,11 +156,15 @@ mlir::FailureOr<FlashAlgorithm> buildFlashAlgorithm(FlashNest &nest,
                                                     FlashFactors factors,
                                                     const ExprEmitter &values);
 
-/// Schedule/FlashCpu.cpp and Schedule/DecodeCpu.cpp.
+/// Schedule/FlashCpu.cpp, Schedule/DecodeCpu.cpp and Schedule/MatrixCpu.cpp.
 mlir::LogicalResult scheduleFlashCpu(FlashAlgorithm &algorithm,
                                      FlashFactors factors,
                                      const TargetInfo &target, KernelOp kernel);
 mlir::LogicalResult scheduleDecodeCpu(FlashAlgorithm &algorithm,
+                                      FlashFactors factors,
+                                      const TargetInfo &target,
+                                      KernelOp kernel);
+mlir::LogicalResult scheduleMatrixCpu(FlashAlgorithm &algorithm,
                                       FlashFactors factors,
                                       const TargetInfo &target,
                                       KernelOp kernel);

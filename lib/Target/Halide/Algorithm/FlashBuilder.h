@@ -6,7 +6,8 @@
 // Internal to FlashAlgorithm.cpp, which builds what a query tile has once,
 // FlashStages.cpp, which builds what each loop over key tiles has, with its
 // scores (FlashScores.cpp) and weights (FlashWeights.cpp), and FlashTests.cpp,
-// which builds whether a tile is visited.
+// which builds whether a tile is visited. FlashMatrix.cpp has what is another
+// with a matrix unit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H
@@ -55,6 +56,11 @@ private:
   scoreTerm(FlashStage &stage, ExprEmitter &inside, const Halide::Expr &depth);
   mlir::LogicalResult buildScores(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildLaneScores(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildMatrixQuery();
+  mlir::LogicalResult buildTransposedValues();
+  mlir::LogicalResult buildMatrixScores(FlashStage &stage, ExprEmitter &inside);
+  void buildMatrixWeights(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildMatrixMix(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildVisible(FlashStage &stage, ExprEmitter &inside);
   void buildWeights(FlashStage &stage, ExprEmitter &inside);
   Halide::Func reduceKeys(FlashStage &stage, ExprEmitter &inside,

@@ -7,6 +7,7 @@
 // schedule them.
 //
 //===----------------------------------------------------------------------===//
+#include "../MatrixCalls.h"
 #include "../ReadAhead.h"
 #include "../TileGuards.h"
 #include "FlashAlgorithm.h"
@@ -39,8 +40,9 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   std::optional<FlashFactors> factors =
       FlashFactors::of(kernel.getScheduleAttr());
   if (!factors)
-    return kernel.emitOpError("expected #attn.flash_schedule or "
-                              "#attn.decode_schedule (because of what the "
+    return kernel.emitOpError("expected #attn.flash_schedule, "
+                              "#attn.decode_schedule or "
+                              "#attn.matrix_schedule (because of what the "
                               "kernel computes), got no such schedule");
   FailureOr<FlashNest> nest = readFlashNest(kernel);
   if (failed(nest))
@@ -53,7 +55,9 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
       buildFlashAlgorithm(*nest, *factors, values);
   if (failed(algorithm))
     return failure();
-  auto schedule = factors->isDecode ? scheduleDecodeCpu : scheduleFlashCpu;
+  auto schedule = factors->isDecode   ? scheduleDecodeCpu
+                  : factors->isMatrix ? scheduleMatrixCpu
+                                      : scheduleFlashCpu;
   if (failed(schedule(*algorithm, *factors, target, kernel)))
     return failure();
 
@@ -83,5 +87,10 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
       guardBy(test.any, pipeline);
   if (factors->isDecode)
     attachReadAhead(pipeline);
-  return HalideKernel{pipeline, arguments->args, /*stackOnly=*/true};
+  HalideKernel result{pipeline, arguments->args, /*stackOnly=*/true};
+  if (factors->isMatrix) {
+    attachMatrixCalls(pipeline);
+    result.copies = {algorithm->transposed.func.name()};
+  }
+  return result;
 }

@@ -69,6 +69,8 @@ LogicalResult FlashBuilder::buildScores(FlashStage &stage,
                                         ExprEmitter &inside) {
   if (out.isDecode)
     return buildLaneScores(stage, inside);
+  if (out.isMatrix)
+    return buildMatrixScores(stage, inside);
   std::string suffix = std::to_string(stage.update);
   RDom depth(0, static_cast<int>(out.headSize), "depth" + suffix);
   stage.depth = depth.x;
@@ -154,6 +156,8 @@ LogicalResult FlashBuilder::buildVisible(FlashStage &stage,
       return failure();
     score = score * Halide::cast<float>(*scale);
   }
+  if (out.isMatrix && !folded)
+    score = score * out.scoreFactor;
   for (Operation *op : stage.loop.scoreOps) {
     auto body = dyn_cast<TileScoreOp>(op);
     if (!body)
@@ -177,6 +181,11 @@ LogicalResult FlashBuilder::buildVisible(FlashStage &stage,
     // In integers: fast-math would drop a select of -inf.
     score = Halide::reinterpret<float>(Halide::select(
         *keep, Halide::reinterpret<int32_t>(score), Expr(kMinusInfinityBits)));
+  }
+  // Nothing happens to a score: the run-time reads it where it is.
+  if (out.isMatrix && folded && stage.full && !stage.loop.hasMask()) {
+    stage.visible = stage.scores;
+    return success();
   }
   stage.visible = Func("visible" + std::to_string(stage.update));
   stage.visible(vars({out.q, out.kk, out.t})) = score;

@@ -77,9 +77,12 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
       stage.loop.hasMask() && hasRegion && !op.getCaptures().empty();
   if (stage.loop.hasMask() && !alwaysAsks)
     buildFinite(stage, inside);
+  if (out.isMatrix && failed(buildMatrixMix(stage, inside)))
+    return failure();
   // Vectors of channels are read once for all queries, and need no copy.
-  if (!out.isDecode && isHalfFloat(getElementTypeOrSelf(
-                           stage.loop.value.getTensor().getType()))) {
+  if (!out.isDecode && !out.isMatrix &&
+      isHalfFloat(
+          getElementTypeOrSelf(stage.loop.value.getTensor().getType()))) {
     // An update, whose domain says which keys there are: what Halide finds out
     // about what a product reads is the whole tile at times, past the last key.
     RDom wideKeys(0, keys, "wideValueKey" + suffix);
@@ -98,6 +101,8 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
   for (bool slow : {false, true}) {
     if (slow && !stage.hasFiniteTest())
       break;
+    if (!slow && out.isMatrix)
+      continue;
     RDom mixKeys(0, keys, (slow ? "slowKey" : "mixKey") + suffix);
     Expr key = mixKeys;
     if (!stage.full) {

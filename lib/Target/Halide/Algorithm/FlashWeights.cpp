@@ -65,6 +65,8 @@ Func FlashBuilder::reduceKeys(FlashStage &stage, ExprEmitter &inside,
 
 /// tile_max, tile_exp and the sum of a tile.
 void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
+  if (out.isMatrix)
+    return buildMatrixWeights(stage, inside);
   std::string suffix = std::to_string(stage.update);
   stage.tileMax = reduceKeys(stage, inside, /*isMaximum=*/true);
   Expr maximum = stage.tileMax(at({out.q, out.t}));

@@ -55,7 +55,7 @@ LogicalResult FlashParts::checkFactors() {
 }
 
 LogicalResult FlashParts::checkScratch() {
-  AttentionTiles tiles{rows, 0, keyUnroll, columns, isDecode};
+  AttentionTiles tiles{rows, 0, keyUnroll, columns, isDecode, isMatrix};
   bool isNarrow = false;
   for (FlashStage &stage : a.stages) {
     tiles.keys = std::max(tiles.keys, stage.keys);
@@ -146,7 +146,8 @@ void FlashParts::boundCounters(FlashStage &stage) {
     parts.push_back(stage.slowMix);
   }
   for (const Func &part : {stage.wideKeys, stage.wideValues, stage.laneScores,
-                           stage.restScores, stage.laneMaximum, stage.laneSum})
+                           stage.restScores, stage.laneMaximum, stage.laneSum,
+                           stage.exponent, stage.packed, stage.product})
     if (part.defined())
       parts.push_back(part);
   for (const TileTest &test : stage.tests) {

@@ -21,7 +21,8 @@ struct FlashParts {
              KernelOp kernel)
       : a(a), target(target), kernel(kernel), lanes(factors.lanes),
         rows(static_cast<int>(a.rows)), columns(factors.valueUnroll),
-        keyUnroll(factors.keyUnroll), isDecode(factors.isDecode) {}
+        keyUnroll(factors.keyUnroll), isDecode(factors.isDecode),
+        isMatrix(factors.isMatrix) {}
 
   /// Verifies what the bounds of both schedules promise to Halide. With
   /// no_asserts a false promise is an assumption of the code, not an error.
@@ -50,7 +51,7 @@ struct FlashParts {
   const TargetInfo &target;
   KernelOp kernel;
   int lanes, rows, columns, keyUnroll;
-  bool isDecode;
+  bool isDecode, isMatrix;
   Halide::Var tileLoop; ///< The innermost loop outside a query tile.
 };
 

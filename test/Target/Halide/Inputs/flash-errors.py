@@ -39,7 +39,7 @@ CASES = [
         "other schedule",
         "#attn.flash_schedule<vector = 8, key_unroll = 4, value_unroll = 4>",
         "#attn.rowwise_schedule<vector = 8, rows = 1>",
-        "expected #attn.flash_schedule or #attn.decode_schedule (because of what the kernel computes), got "
+        "expected #attn.flash_schedule, #attn.decode_schedule or #attn.matrix_schedule (because of what the kernel computes), got "
         "#attn.rowwise_schedule<vector = 8, rows = 1>",
     ),
     (
