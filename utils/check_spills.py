@@ -25,7 +25,8 @@ import sys
 LABEL = re.compile(r"^([.\w$]+):")
 # jne .LBB3_1; b.ne .LBB3_1; cbnz x8, .LBB3_1; tbz w9, #0, .LBB3_1
 BRANCH = re.compile(r"^\t(?:j\w+|b|b\.\w+|cbn?z|tbn?z)\t(?:.*, )?(\.L\w+)$")
-MULTIPLY_ADD = re.compile(r"^\t(?:vfn?m(?:add|sub)\d+p[sd]|fml[as])\b")
+# A product stands for its sum too where these are two instructions.
+MULTIPLY_ADD = re.compile(r"^\t(?:vfn?m(?:add|sub)\d+p[sd]|fml[as]|mulp[sd])\b")
 VECTOR = re.compile(r"%[xyz]mm\d|\b[qvds]\d+\b")
 STACK = re.compile(r"\(%rsp\)|\[sp(?:, #-?\w+)?\]")
 
