@@ -50,7 +50,7 @@ def parse():
         description=__doc__.split("\n")[0],
         epilog="A ratio above 1: attn-opt is faster than the best of the others.",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, no torch.compile")
     parser.add_argument("--threads", default="1,2", help="numbers of threads (1,2)")
     parser.add_argument("--only", default="", help="lines whose name matches")
     parser.add_argument(

@@ -6,11 +6,36 @@
 
 import numpy as np
 
+from . import bf16, exact
 from .lines import alibi_slopes
 
 
+# What our side may be away from f64: for attention and linear layers of N(0, 1)
+# in f32; for formulas a few roundings of values up to 5. In bf16 half a unit in
+# the last place of the largest result (2^-9 of it) and as much for what comes
+# before, or for a block, which rounds after each layer, eight times that.
+LIMIT = {"attention": 2e-6, "linear": 2e-4, "graph": 2e-5}
+HALF_LIMIT = {"attention": 2**-8, "graph": 2**-5}
+# A peer that is farther away than this many of our limits computes something else.
+PEER_LIMITS = 16
+
+
+def limit(line, expected):
+    if line.element == "bf16":
+        return float(HALF_LIMIT[line.kind] * np.abs(expected).max())
+    return LIMIT[line.kind]
+
+
 def inputs(line):
-    """Named arrays in the layout of the line, N(0, 1) in f32."""
+    """Named arrays, weights among them; f32 that holds what the line's type has."""
+    arrays = exact.arrays(line) if line.kind == "graph" else tensors(line)
+    if line.element == "bf16":
+        arrays = {name: bf16.rounded(array) for name, array in arrays.items()}
+    return arrays
+
+
+def tensors(line):
+    """Of attention or a linear layer, in the layout of the line, N(0, 1)."""
     generator = np.random.default_rng(1)
 
     def normal(*shape):
@@ -64,6 +89,8 @@ def bias(line):
 
 def expected(line, arrays):
     """In f64, a head at a time."""
+    if line.kind == "graph":
+        return line.formula(exact.Exact(arrays))
     if line.kind == "linear":
         x, w, b = (arrays[name].astype(np.float64) for name in "xwb")
         return x @ w.T + b

@@ -12,6 +12,8 @@ import dataclasses
 import math
 import re
 
+from . import models, rows
+
 
 @dataclasses.dataclass(frozen=True)
 class Attention:
@@ -29,6 +31,8 @@ class Attention:
     window: int = -1  # keys to the left, with causal
     alibi: bool = False
     key_lengths: tuple = ()
+    element: str = "f32"  # of all tensors; bf16: the upper half of an f32
+    beside: tuple = ()  # sides to compare with, instead of the libraries
     must: float | None = None
     stretch: float | None = None
     kind: str = "attention"
@@ -56,10 +60,13 @@ class Attention:
     def bytes(self):
         rows = 2 * self.batch * self.queries * self.heads
         rows += 2 * self.batch * self.keys * self.groups
-        return 4 * rows * self.size
+        return (2 if self.element == "bf16" else 4) * rows * self.size
 
     def is_decoding(self):
         return self.queries == 1
+
+    def is_memory_bound(self):
+        return self.is_decoding()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +79,8 @@ class Linear:
     inputs: int
     must: float | None = 1.0
     stretch: float | None = None
+    element: str = "f32"
+    beside: tuple = ()
     kind: str = "linear"
 
     def flops(self):
@@ -82,7 +91,7 @@ class Linear:
             self.rows * (self.inputs + self.outputs) + self.outputs * self.inputs
         )
 
-    def is_decoding(self):
+    def is_memory_bound(self):
         return self.rows == 1
 
 
@@ -113,6 +122,13 @@ LINES = [
             (131, 1001, 768), (128, 4096, 1024), (128, 1024, 4096),
         )
     ),
+    *(
+        Attention(f"{prefix} 12x2048x2048 D64{' causal' * causal}", 12, 2048, 2048, 64, causal=causal, element="bf16", beside=beside, must=must)
+        for prefix, beside, musts in (("bf16", (), (1.1, 1.5)), ("bf16 stored", ("ours-f32",), (0.90, 0.90)))
+        for causal, must in zip((False, True), musts)
+    ),
+    *rows.LINES,
+    *models.LINES,
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@
 # ===-----------------------------------------------------------------------=== #
 """Starts a process for each side and lets them run by turns."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -16,10 +17,6 @@ import tempfile
 import numpy as np
 
 from . import data, lines, ours
-
-# What a side may be away from f64, for inputs of N(0, 1).
-LIMIT = {"attention": 2e-6, "linear": 2e-4}
-
 
 def describe_machine(attn_run, target):
     """Name of the CPU, its vector width, and its ceilings for one thread."""
@@ -51,7 +48,7 @@ def pinned(command, threads):
 class Side:
     """A worker process: ready when `answer` is there."""
 
-    def __init__(self, name, number, threads, folder):
+    def __init__(self, name, number, threads, folder, quick):
         worker = pathlib.Path(__file__).with_name("worker.py")
         environment = dict(os.environ)
         environment.update(
@@ -59,10 +56,11 @@ class Side:
         )
         for variable in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
             environment.pop(variable, None)
+        arguments = [name, number, threads, folder, "quick" if quick else "full"]
         self.name = name
         self.log = open(folder / f"{name}.log", "w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            pinned([sys.executable, str(worker), name, str(number), str(threads), str(folder)], threads),
+            pinned([sys.executable, str(worker), *map(str, arguments)], threads),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -72,6 +70,11 @@ class Side:
         reply = self.process.stdout.readline()
         self.answer = json.loads(reply) if reply else {"ways": [], "extra": {}}
         self.seconds = []
+        for text in self.answer.get("refused", []):
+            print(f"{name}: {text}", file=sys.stderr)
+        if not reply:
+            lines = (folder / f"{name}.log").read_text(errors="replace").strip().split("\n")
+            print(f"{name} did not start: {lines[-1][:300]}", file=sys.stderr)
 
     def best(self):
         return min(self.answer["ways"], key=lambda way: way["ms"], default=None)
@@ -92,19 +95,26 @@ def measure_line(number, threads, options, machine, build):
     with tempfile.TemporaryDirectory(dir=build) as name:
         folder = pathlib.Path(name)
         arrays = data.inputs(line)
-        np.save(folder / "expected.npy", data.expected(line, arrays))
+        expected = data.expected(line, arrays)
+        np.save(folder / "expected.npy", expected)
         target = options.target or machine["target"]
-        _, _, compile_seconds = ours.compile_model(
-            line, arrays, folder, options.attn_opt, target
+        compiled = lambda line, side: ours.compile_model(
+            line, arrays, folder, side, options.attn_opt, target
         )
-        sides = [Side(side, number, threads, folder) for side in ["ours", *options.peers]]
+        compile_seconds = compiled(line, "ours")
+        if "ours-f32" in line.beside:
+            compiled(dataclasses.replace(line, element="f32"), "ours-f32")
+        del arrays
+        names = ["ours", *(line.beside or options.peers)]
+        sides = [Side(side, number, threads, folder, options.quick) for side in names]
         try:
             ready = [side for side in sides if side.best()]
             take_turns(ready, options.quick)
         finally:
             for side in sides:
                 side.stop()
-    return summarize(line, threads, sides, machine, compile_seconds, target)
+    most = data.limit(line, expected)
+    return summarize(line, threads, sides, machine, compile_seconds, target, most)
 
 
 def take_turns(sides, quick):
@@ -119,7 +129,7 @@ def take_turns(sides, quick):
             side.run(counts[side.name])
 
 
-def summarize(line, threads, sides, machine, compile_seconds, target):
+def summarize(line, threads, sides, machine, compile_seconds, target, most):
     def entry(side):
         way = side.best()
         return {
@@ -151,9 +161,10 @@ def summarize(line, threads, sides, machine, compile_seconds, target):
         "gbytes": line.bytes() / seconds * 1e-9,
         "of_peak": line.flops() / seconds * 1e-9 / (machine["gflops"] * threads),
         "of_bandwidth": line.bytes() / seconds * 1e-9 / machine["gbytes"],
-        "is_decoding": line.is_decoding(),
+        "is_memory_bound": line.is_memory_bound(),
         "error": own["error"],
-        "exact": own["error"] <= LIMIT[line.kind],
+        "limit": most,
+        "exact": own["error"] <= most,
         "workspace": mine.answer["extra"].get("workspace", 0),
         "memory_kib": own["memory_kib"],
         "compile_s": compile_seconds,

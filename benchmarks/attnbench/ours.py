@@ -12,9 +12,8 @@ import time
 
 import numpy as np
 
-
-def tensor_type(shape, element="f32"):
-    return "tensor<" + "".join(f"{size}x" for size in shape) + element + ">"
+from . import bf16, mlir
+from .mlir import tensor_type
 
 
 def attention_model(line):
@@ -32,16 +31,14 @@ def attention_model(line):
     def tensor(name, heads):
         length = "1" if not name else "?"
         order = (heads, length) if line.layout == "bhsd" else (length, heads)
-        return tensor_type((line.batch, *order, line.size))
+        return tensor_type((line.batch, *order, line.size), line.element)
 
     def dims(name):
         order = ["", name] if line.layout == "bhsd" else [name, ""]
         return json.dumps(["", *order, ""])
 
     q, kv = tensor(queries, line.heads), tensor(keys, line.groups)
-    score = tensor_type(
-        (line.batch, line.heads, "?" if queries else 1, "?")
-    )
+    score = tensor_type((line.batch, line.heads, "?" if queries else 1, "?"), line.element)
     arguments = [
         f'%q: {q} {{attn.name = "q", attn.dims = {dims(queries)}}}',
         f'%k: {kv} {{attn.name = "k", attn.dims = {dims(keys)}}}',
@@ -79,19 +76,7 @@ def linear_model(line, arrays, folder):
     """The weights lie in a safetensors file beside the model."""
     w, b = tensor_type((line.outputs, line.inputs)), tensor_type((line.outputs,))
     x, y = (tensor_type(("?", size)) for size in (line.inputs, line.outputs))
-    header, data = {}, b""
-    for name in "wb":
-        raw = np.ascontiguousarray(arrays[name]).tobytes()
-        header[name] = {
-            "dtype": "F32",
-            "shape": list(arrays[name].shape),
-            "data_offsets": [len(data), len(data) + len(raw)],
-        }
-        data += raw
-    text = json.dumps(header).encode()
-    (folder / "weights.safetensors").write_bytes(
-        len(text).to_bytes(8, "little") + text + data
-    )
+    mlir.write_safetensors(folder / mlir.WEIGHTS, {name: arrays[name] for name in "wb"})
     rows = '{{attn.name = "{}", attn.dims = ["rows", ""]}}'
     return f"""attn.dim @rows range(1, 65536)
 attn.weight @w source<"weights.safetensors", "w"> : {w}
@@ -105,24 +90,45 @@ func.func @main(%x: {x} {rows.format("x")}) -> ({y} {rows.format("y")}) {{
 """
 
 
-def compile_model(line, arrays, folder, attn_opt, target):
-    """A shared library, its description, and the seconds that attn-opt took."""
-    folder = pathlib.Path(folder)
-    model, prefix = folder / "model.mlir", folder / "ours"
-    if line.kind == "linear":
-        model.write_text(linear_model(line, arrays, folder))
-    else:
-        model.write_text(attention_model(line))
+def graph_model(line, arrays, folder):
+    """Text for layers, a Hugging Face directory for a model that has a config."""
+    weights = {name: arrays[name] for name in line.weights}
+    if line.config is None:
+        mlir.write_safetensors(folder / mlir.WEIGHTS, weights, line.element)
+        model = folder / "model.mlir"
+        model.write_text(mlir.Text(line).model())
+        return model, []
+    model = folder / "model"
+    model.mkdir(exist_ok=True)
+    mlir.write_safetensors(model / "model.safetensors", weights)
+    (model / "config.json").write_text(json.dumps(line.config))
+    return model, ["--outputs=last_hidden_state"]
+
+
+def write_model(line, arrays, folder):
+    """What attn-opt is to compile, and with which options."""
+    if line.kind == "graph":
+        return graph_model(line, arrays, folder)
+    model = folder / "model.mlir"
+    linear = line.kind == "linear"
+    model.write_text(linear_model(line, arrays, folder) if linear else attention_model(line))
+    return model, []
+
+
+def compile_model(line, arrays, folder, side, attn_opt, target):
+    """Makes SIDE.so and SIDE.json in the folder; the seconds that attn-opt took."""
+    prefix = pathlib.Path(folder) / side
+    model, options = write_model(line, arrays, pathlib.Path(folder))
     start = time.perf_counter()
     subprocess.run(
-        [attn_opt, model, "--emit=obj", f"--target={target}", "-o", prefix], check=True
+        [attn_opt, model, "--emit=obj", f"--target={target}", *options, "-o", prefix], check=True
     )
     seconds = time.perf_counter() - start
     subprocess.run(
         ["cc", "-shared", f"{prefix}.o", "-lm", "-lpthread", "-o", f"{prefix}.so"],
         check=True,
     )
-    return prefix, json.loads(pathlib.Path(f"{prefix}.json").read_text()), seconds
+    return seconds
 
 
 class Options(ctypes.Structure):
@@ -137,6 +143,12 @@ class Options(ctypes.Structure):
         ("error", ctypes.c_void_p),
         ("error_size", ctypes.c_size_t),
     ]
+
+
+def input_array(entry, arrays):
+    if entry["name"] == "attention_mask":  # of an imported model: nothing is padding
+        return np.ones_like(arrays["input_ids"])
+    return np.ascontiguousarray(bf16.stored(arrays[entry["name"]], entry["type"]))
 
 
 class Compiled:
@@ -160,8 +172,9 @@ class Compiled:
         )
         if status:
             raise RuntimeError(f"{prefix}: status {status}")
-        self.arrays = [np.ascontiguousarray(arrays[i["name"]]) for i in info["inputs"]]
-        self.output = np.zeros(shape, np.float32)
+        self.arrays = [input_array(i, arrays) for i in info["inputs"]]
+        half = info["outputs"][0]["type"] == "bf16"
+        self.output = np.zeros(shape, np.uint16 if half else np.float32)
         self.dims = self.bind(info)
         pointers = [array.ctypes.data for array in self.arrays]
         self.inputs = (ctypes.c_void_p * len(pointers))(*pointers)

@@ -10,7 +10,7 @@ starts, weights are given as constants: everything a user could do ahead of time
 
 import numpy as np
 
-from . import data
+from . import bf16, data
 
 
 def bhsd(line, array):
@@ -25,13 +25,26 @@ def in_layout(line, array, layout):
     return array if layout == line.layout else array.transpose(0, 2, 1, 3)
 
 
-def torch_ways(line, arrays, threads):
+def torch_ways(line, arrays, threads, quick):
     import torch
     import torch.nn.functional as F
 
     torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    half = line.element == "bf16"
+    if half:  # without loss: the values are those of bf16
+        tensors = {name: t.bfloat16() if t.is_floating_point() else t for name, t in tensors.items()}
+
+    def bits(o):
+        return o.view(torch.uint16).numpy() if half else o.numpy()
+
+    if line.kind == "graph":
+        from . import torch_ops
+
+        for name, run in torch_ops.ways(line, tensors, quick):
+            yield name, lambda run=run: bits(run())
+        return
     if line.kind == "linear":
         x, w, b = (tensors[name] for name in "xwb")
         yield "F.linear", lambda: F.linear(x, w, b).numpy()
@@ -41,7 +54,7 @@ def torch_ways(line, arrays, threads):
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
 
     def back(o):
-        return (o.transpose(1, 2) if line.layout == "bshd" else o).numpy()
+        return bits(o.transpose(1, 2) if line.layout == "bshd" else o)
 
     grouped = {"enable_gqa": True} if line.groups != line.heads else {}
     square = line.queries == line.keys
@@ -95,8 +108,9 @@ def window_by_blocks(torch, F, line, q, k, v, block=256):
     return torch.cat(parts, dim=2)
 
 
-def onnxruntime_ways(line, arrays, threads):
-    import onnx
+def onnxruntime_ways(line, arrays, threads, quick):
+    if line.element == "bf16":
+        return  # its CPU kernels have no bf16
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
 
@@ -125,6 +139,11 @@ def onnxruntime_ways(line, arrays, threads):
         )
         return lambda: runner.run(None, inputs)[0]
 
+    if line.kind == "graph":
+        from . import onnx_ops
+
+        yield from onnx_ops.ways(line, arrays, session)
+        return
     if line.kind == "linear":
         w = np.ascontiguousarray(arrays["w"].T)
         nodes = [
@@ -186,28 +205,57 @@ def onnxruntime_ways(line, arrays, threads):
         pass
 
 
-def openvino_ways(line, arrays, threads):
+def openvino_ways(line, arrays, threads, quick):
     import openvino
     import openvino.opset13 as ops
 
     core = openvino.Core()
     settings = {
         "INFERENCE_NUM_THREADS": threads,
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": line.element,
         "PERFORMANCE_HINT": "LATENCY",
     }
+
+    half = line.element == "bf16"
+
+    def parameter(array):
+        kind = openvino.Type.bf16 if half and array.dtype == np.float32 else array.dtype
+        return ops.parameter(array.shape, kind)
 
     def compiled(result, parameters, inputs):
         model = openvino.Model([result], parameters, "line")
         request = core.compile_model(model, "CPU", settings).create_infer_request()
-        for n, array in enumerate(inputs):
-            request.set_input_tensor(n, openvino.Tensor(array, shared_memory=True))
+        kept = [bf16.stored(array, line.element) for array in inputs]
+        for n, array in enumerate(kept):
+            if array.dtype == np.uint16:
+                tensor = openvino.Tensor(array, array.shape, openvino.Type.bf16)
+            else:
+                tensor = openvino.Tensor(array, shared_memory=True)
+            request.set_input_tensor(n, tensor)
+        output = np.zeros(result.get_output_shape(0), np.uint16)
+        if half:
+            tensor = openvino.Tensor(output, output.shape, openvino.Type.bf16)
+            request.set_output_tensor(0, tensor)
 
         def run():
             request.infer()
-            return request.get_output_tensor(0).data
+            return output if half else request.get_output_tensor(0).data
+
+        run.kept = kept  # tensors of bf16 only point to their memory
 
         return run
+
+    def wide(node):  # the weights are f32 and computed with as the hint says
+        return ops.convert(node, "f32") if half else node
+
+    if line.kind == "graph":
+        from . import openvino_ops
+
+        inputs = [arrays[name] for name in line.inputs]
+        parameters = [parameter(array) for array in inputs]
+        result = line.formula(openvino_ops.Nodes(arrays, dict(zip(line.inputs, [wide(node) for node in parameters]))))
+        yield "nodes", compiled(ops.convert(result, "bf16") if half else result, parameters, inputs)
+        return
 
     if line.kind == "linear":
         x = ops.parameter(arrays["x"].shape, np.float32)
@@ -226,7 +274,7 @@ def openvino_ways(line, arrays, threads):
         values = np.where(mask if mask is not None else True, 0 if add is None else add, -np.inf)
         values = values.astype(np.float32)
         inputs.append(np.ascontiguousarray(values[:, None] if add is None else values[None]))
-    parameters = [ops.parameter(array.shape, np.float32) for array in inputs]
+    parameters = [parameter(array) for array in inputs]
     result = ops.scaled_dot_product_attention(*parameters, causal=causal)
     run = compiled(result, parameters, inputs)
     yield "ScaledDotProductAttention", lambda: in_layout(line, run(), "bhsd")

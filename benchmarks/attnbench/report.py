@@ -25,7 +25,7 @@ def verdict(row):
 
 
 def share(row):
-    if row["is_decoding"]:
+    if row["is_memory_bound"]:
         return f"{row['gbytes']:.1f} GB/s, {100 * row['of_bandwidth']:.0f} % of reading"
     return f"{row['gflops']:.0f} GFLOP/s, {100 * row['of_peak']:.0f} % of peak"
 
@@ -45,11 +45,11 @@ def markdown(machine, rows):
         "",
         "Times in milliseconds, the minimum of alternating runs. A ratio is the best peer's time by ours.",
         "",
-        "| line | threads | ours | torch | ONNX Runtime | OpenVINO | ratio | asked for | share of the ceiling | error | workspace | compiled in |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| line | threads | ours | torch | ONNX Runtime | OpenVINO | our f32 | ratio | asked for | share of the ceiling | error | workspace | compiled in |",
+        "|" + 13 * "---|",
     ]
     for row in rows:
-        peers = [row["peers"].get(name) for name in ("torch", "onnxruntime", "openvino")]
+        peers = [row["peers"].get(name) for name in ("torch", "onnxruntime", "openvino", "ours-f32")]
         cells = [
             row["name"],
             str(row["threads"]),

@@ -2,7 +2,7 @@
 # Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # ===-----------------------------------------------------------------------=== #
-"""worker.py SIDE LINE THREADS FOLDER: serves timings of one side of a line.
+"""worker.py SIDE LINE THREADS FOLDER QUICK: serves timings of one side of a line.
 
 Prints a JSON line when it is ready, with the error from f64 of each way; then
 reads numbers from its input and answers each with the seconds of as many runs.
@@ -18,11 +18,11 @@ import time
 
 
 def main():
-    side, number, threads, folder = sys.argv[1:5]
+    side, number, threads, folder, quick = sys.argv[1:6]
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
     import numpy as np
 
-    from attnbench import data, lines
+    from attnbench import bf16, data, lines
 
     line = lines.LINES[int(number)]
     threads, folder = int(threads), pathlib.Path(folder)
@@ -30,23 +30,28 @@ def main():
     expected = np.load(folder / "expected.npy")
 
     answer = {"extra": {}}
-    if side == "ours":
+    own = side.startswith("ours")
+    if own:
         from attnbench import ours
 
-        info = json.loads((folder / "ours.json").read_text())
-        model = ours.Compiled(folder / "ours", info, arrays, expected.shape, threads)
+        info = json.loads((folder / f"{side}.json").read_text())
+        model = ours.Compiled(folder / side, info, arrays, expected.shape, threads)
         ways = [("attn-opt", model)]
         answer["extra"]["workspace"] = model.workspace()
     else:
         from attnbench import peers
 
-        ways = list(peers.WAYS[side](line, arrays, threads))
+        ways = list(peers.WAYS[side](line, arrays, threads, quick == "quick"))
 
     best, kept = None, None
-    answer["ways"] = []
+    answer["ways"], answer["refused"] = [], []
+    most = data.PEER_LIMITS * data.limit(line, expected)
     for name, run in ways:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        error = float(np.abs(run() - expected).max())
+        error = float(np.abs(bf16.values(run()) - expected).max())
+        if not own and not error <= most:
+            answer["refused"].append(f"{name}: {error:.1e} from f64, more than {most:.1e}")
+            continue
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         seconds = min(timed(run) for _ in range(3))
         answer["ways"].append(
