@@ -12,6 +12,13 @@
 using namespace mlir;
 using namespace attn;
 
+AttentionShape attn::getAttentionShape(AttentionOp op) {
+  RankedTensorType query = op.getQuery().getType();
+  int64_t queries = query.getDimSize(sequenceDim(op.getLayout()));
+  return {query.getDimSize(3), op.getValue().getType().getDimSize(3),
+          ShapedType::isDynamic(queries) ? -1 : queries, !op.getMask().empty()};
+}
+
 /// What the types say, where no call says more.
 static Shape staticShape(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());

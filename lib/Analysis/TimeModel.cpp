@@ -13,6 +13,7 @@
 #include "SizeReader.h"
 #include "Slots.h"
 
+#include "attn/Analysis/AttentionSizes.h"
 #include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TileMap.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -178,10 +179,7 @@ std::optional<double> Cycles::countAttention(AttentionOp op) {
   double queries = (*query)[sequenceDim(layout)];
   double keys = (*key)[sequenceDim(layout)];
   double channels = query->back(), valueChannels = value->back();
-  int64_t known = op.getQuery().getType().getDimSize(sequenceDim(layout));
-  AttentionTiles tiles =
-      chooseAttentionTiles(target, int64_t(channels), int64_t(valueChannels),
-                           ShapedType::isDynamic(known) ? -1 : known);
+  AttentionTiles tiles = chooseAttentionTiles(target, getAttentionShape(op));
   Visits visits = countVisits(op, queries, keys, tiles);
   if (tiles.isDecode)
     return heads * visits.keys * decodeCycles(tiles, channels, valueChannels) +
@@ -304,15 +302,9 @@ std::optional<double> TimeModel::scratchBytes(const CallCost &call) const {
   bool isKnown = true;
   KernelOp(call.kernel).walk([&](Operation *op) {
     if (auto attention = dyn_cast<AttentionOp>(op)) {
-      RankedTensorType query = attention.getQuery().getType();
-      int64_t known = query.getDimSize(sequenceDim(attention.getLayout()));
-      int64_t channels = query.getDimSize(3);
-      int64_t valueChannels = attention.getValue().getType().getDimSize(3);
-      AttentionTiles tiles =
-          chooseAttentionTiles(target, channels, valueChannels,
-                               ShapedType::isDynamic(known) ? -1 : known);
+      AttentionShape sizes = getAttentionShape(attention);
       bytes += double(attentionScratchBytes(
-          tiles, channels, valueChannels,
+          chooseAttentionTiles(target, sizes), sizes.headSize, sizes.valueSize,
           isNarrow(attention.getKey()) || isNarrow(attention.getValue())));
     } else if (auto linear = dyn_cast<FusedLinearOp>(op)) {
       int64_t inputs = linear.getInput().getType().getDimSize(1);

@@ -159,11 +159,7 @@ attn::computeMaskMaps(ModuleOp module, const TargetInfo &target) {
     map.calls = use.calls;
     map.grid.queries = dims.evaluate(use.queries, "queries", map.notes);
     map.grid.keys = dims.evaluate(use.keys, "keys", map.notes);
-    RankedTensorType query = op.getQuery().getType();
-    int64_t sequence = sequenceDim(op.getLayout());
-    AttentionTiles tiles = chooseAttentionTiles(
-        target, query.getDimSize(3), op.getValue().getType().getDimSize(3),
-        query.isDynamicDim(sequence) ? -1 : query.getDimSize(sequence));
+    AttentionTiles tiles = chooseAttentionTiles(target, getAttentionShape(op));
     map.grid.queryTile = tiles.queries;
     map.grid.keyTile = tiles.keys;
     int64_t count = map.grid.queryTiles() * map.grid.keyTiles();

@@ -135,7 +135,7 @@ Attribute Scheduler::scheduleFlash(KernelOp kernel, const TargetInfo &target) {
       scores ? scores.getQuery().getType().getShape()[1] : valueSize;
   // The tiles in the IR decide; unrolling follows them.
   AttentionTiles tiles =
-      chooseAttentionTiles(target, headSize, valueSize, accumulator[0]);
+      chooseAttentionTiles(target, {headSize, valueSize, accumulator[0]});
   if (scores)
     while (tiles.keyUnroll > 1 &&
            scores.getResult().getType().getShape()[1] % tiles.keyUnroll != 0)

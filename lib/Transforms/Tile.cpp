@@ -15,6 +15,7 @@
 
 #include "KeyLoops.h"
 #include "TargetOf.h"
+#include "attn/Analysis/AttentionSizes.h"
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TileMap.h"
@@ -444,13 +445,8 @@ private:
     FailureOr<const TargetInfo *> target = getTargetOf(op);
     if (failed(target) || failed(check(op)))
       return failure();
-    HeadSplit layout(op.getLayout());
-    AttentionTiles tiles = chooseAttentionTiles(
-        **target, op.getQuery().getType().getDimSize(layout.channel),
-        op.getValue().getType().getDimSize(layout.channel),
-        op.getQuery().getType().isDynamicDim(layout.sequence)
-            ? -1
-            : op.getQuery().getType().getDimSize(layout.sequence));
+    AttentionTiles tiles =
+        chooseAttentionTiles(**target, getAttentionShape(op));
     if (queryTile)
       tiles.queries = queryTile;
     if (keyTile)

@@ -19,10 +19,10 @@ static constexpr int64_t sizes[] = {
 TEST(ScheduleModel, AttentionTilesFitRegistersAndCaches) {
   for (const TargetInfo &target : allTargets())
     for (int64_t channels : sizes) {
-      AttentionTiles tiles =
-          chooseAttentionTiles(target, channels, channels, /*queries=*/-1);
+      AttentionTiles tiles = chooseAttentionTiles(target, {channels, channels});
       int64_t lanes = target.f32Lanes();
       ASSERT_EQ(tiles.queries % lanes, 0);
+      EXPECT_LE(8 * tiles.queries * tiles.keys, target.l1Bytes);
       ASSERT_EQ(tiles.keys % tiles.keyUnroll, 0);
       RegisterTile scores{tiles.queries / lanes, tiles.keyUnroll};
       EXPECT_LE(scores.registers(target), target.vectorRegisters);
@@ -43,25 +43,31 @@ TEST(ScheduleModel, AttentionTilesFitRegistersAndCaches) {
 TEST(ScheduleModel, AttentionTilesAreThoseThatWereMeasured) {
   const TargetInfo &v3 = *lookupTarget("x86-64-v3");
   for (int64_t channels : {32, 64, 128}) {
-    AttentionTiles tiles = chooseAttentionTiles(v3, channels, channels, -1);
+    AttentionTiles tiles = chooseAttentionTiles(v3, {channels, channels});
     EXPECT_EQ(tiles.queries, 24);
     EXPECT_EQ(tiles.keys, 128);
     EXPECT_EQ(tiles.keyUnroll, 4);
     EXPECT_EQ(tiles.valueUnroll, 4);
+    EXPECT_EQ(chooseAttentionTiles(v3, {channels, channels, -1, true}).keys,
+              64);
   }
-  EXPECT_EQ(
-      chooseAttentionTiles(*lookupTarget("x86-64-v4"), 64, 64, -1).queries, 48);
+  // Scores and weights of 48 queries and 128 keys are more than L1.
+  const TargetInfo &v4 = *lookupTarget("x86-64-v4");
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64}).queries, 48);
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64}).keys, 64);
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64, 16}).keys, 128);
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64, 16, true}).keys, 64);
 }
 
 TEST(ScheduleModel, ShortSequencesGetSmallQueryTiles) {
   const TargetInfo &v3 = *lookupTarget("x86-64-v3");
   // Vectors of at least four value channels are what the form for few queries
   // needs.
-  EXPECT_EQ(chooseAttentionTiles(v3, 64, 63, 1).queries, 8);
-  EXPECT_FALSE(chooseAttentionTiles(v3, 64, 63, 1).isDecode);
-  EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 9).queries, 16);
-  EXPECT_FALSE(chooseAttentionTiles(v3, 64, 64, 9).isDecode);
-  EXPECT_EQ(chooseAttentionTiles(v3, 64, 64, 1000).queries, 24);
+  EXPECT_EQ(chooseAttentionTiles(v3, {64, 63, 1}).queries, 8);
+  EXPECT_FALSE(chooseAttentionTiles(v3, {64, 63, 1}).isDecode);
+  EXPECT_EQ(chooseAttentionTiles(v3, {64, 64, 9}).queries, 16);
+  EXPECT_FALSE(chooseAttentionTiles(v3, {64, 64, 9}).isDecode);
+  EXPECT_EQ(chooseAttentionTiles(v3, {64, 64, 1000}).queries, 24);
 }
 
 TEST(ScheduleModel, TilesOfFewQueriesFitRegistersAndCaches) {
@@ -69,7 +75,7 @@ TEST(ScheduleModel, TilesOfFewQueriesFitRegistersAndCaches) {
     for (int64_t channels : {4, 12, 20, 64, 100, 128, 256, 576})
       for (int64_t queries = 1; queries <= 8; ++queries) {
         AttentionTiles tiles =
-            chooseAttentionTiles(target, channels, channels, queries);
+            chooseAttentionTiles(target, {channels, channels, queries});
         ASSERT_TRUE(tiles.isDecode);
         EXPECT_EQ(tiles.queries, queries);
         EXPECT_GE(tiles.valueUnroll, 4);
@@ -146,7 +152,7 @@ TEST(ScheduleModel, RowsInFlightArePowersOfTwo) {
 
 TEST(ScheduleModel, CountsScratch) {
   const TargetInfo &v3 = *lookupTarget("x86-64-v3");
-  AttentionTiles tiles = chooseAttentionTiles(v3, 64, 64, -1);
+  AttentionTiles tiles = chooseAttentionTiles(v3, {64, 64});
   // 24 queries: 64 channels, twice 128 keys, 17 blocks of 4; keys and values of
   // 16 bits are converted, 128 values of 4 channels at a time.
   EXPECT_EQ(attentionScratchBytes(tiles, 64, 64, false), 4 * 24 * 388);

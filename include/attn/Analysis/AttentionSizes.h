@@ -5,10 +5,14 @@
 #ifndef ATTN_ANALYSIS_ATTENTIONSIZES_H
 #define ATTN_ANALYSIS_ATTENTIONSIZES_H
 
+#include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/SizePolynomial.h"
 #include "attn/Dialect/IR/Attn.h"
 
 namespace attn {
+
+/// What its tiles are chosen by.
+AttentionShape getAttentionShape(AttentionOp op);
 
 /// The attn.attention of a kernel.
 struct AttentionUse {

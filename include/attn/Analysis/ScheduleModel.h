@@ -40,10 +40,21 @@ struct AttentionTiles {
   bool isDecode = false;
 };
 
-/// Chooses tiles for heads of `headSize` query and key channels and `valueSize`
-/// value channels. `queries` is the number of queries where it is known, or -1.
-AttentionTiles chooseAttentionTiles(const TargetInfo &target, int64_t headSize,
-                                    int64_t valueSize, int64_t queries);
+/// What the tiles of an attention depend on.
+struct AttentionShape {
+  /// Query and key channels, and value channels, of a head.
+  int64_t headSize, valueSize;
+  /// The number of queries where it is known, or -1.
+  int64_t queries = -1;
+  /// Whether a mask hides keys from queries.
+  bool isMasked = false;
+};
+
+/// Keys of a tile, at most, where a mask hides keys.
+inline constexpr int64_t maskedKeys = 64;
+
+AttentionTiles chooseAttentionTiles(const TargetInfo &target,
+                                    const AttentionShape &shape);
 
 /// Blocks of a linear layer, as in `#attn.linear_schedule`.
 struct LinearBlocks {
