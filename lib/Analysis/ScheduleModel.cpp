@@ -7,7 +7,8 @@
 // multiply-add units, the loads that feed them, or the latency of a sum that
 // waits for itself. A register tile must keep all three below the work that it
 // does, and fit the registers; cache blocks must fit the caches. What the
-// formulas leave open was measured on a Zen 3 core (AVX2, 512 KiB of L2).
+// formulas leave open was measured, on a Zen 3 core (AVX2, 512 KiB of L2) where
+// nothing else is said.
 //
 // `attn-opt --print-target` prints each factor with its formula and numbers
 // (TargetText.cpp).
@@ -149,17 +150,27 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
   while (tiles.valueUnroll > 4 && valueSize % tiles.valueUnroll != 0)
     tiles.valueUnroll /= 2;
 
-  // Measured flat from 64 to 256 keys at a head size of 64: larger tiles
-  // rescale less often. Scores, K, V, queries and accumulator of a tile are to
-  // take at most half of L2, the other half is for what streams through.
-  // keys = 128 / 2^e >= 16, the largest with
+  // Larger tiles rescale less often. Three things bound them, two of which
+  // were measured (docs/Performance.md):
+  // - Scores and weights of a tile are written and read again, and are to stay
+  //   in L1. Where those of 128 keys do not (AVX-512), 64 keys mostly took less
+  //   time; where they do (AVX2), mostly more.
+  // - A tile at an edge of a mask is half hidden, and asks for each pair. With
+  //   masks 64 keys took up to 40 % less time than 128; 32 took less than 64
+  //   under narrow windows only.
+  // - Scores, K, V, queries and accumulator of a tile are to take at most half
+  //   of L2, the other half is for what streams through.
+  // keys = 128 / 2^e >= 16, 64 / 2^e with a mask, the largest with
+  //     4 (2 queries keys) <= L1 and
   //     4 (queries keys + keys (D + Dv) + queries (D + Dv)) <= L2 / 2
-  auto bytes = [&](int64_t keys) {
-    return 4 * (tiles.queries * keys + keys * (headSize + valueSize) +
-                tiles.queries * (headSize + valueSize));
+  auto fitsCaches = [&](int64_t keys) {
+    int64_t bytes = 4 * (tiles.queries * keys + keys * (headSize + valueSize) +
+                         tiles.queries * (headSize + valueSize));
+    return 8 * tiles.queries * keys <= target.l1Bytes &&
+           bytes <= target.l2Bytes / 2;
   };
-  tiles.keys = 128;
-  while (tiles.keys > 16 && bytes(tiles.keys) > target.l2Bytes / 2)
+  tiles.keys = shape.isMasked ? maskedKeys : 128;
+  while (tiles.keys > 16 && !fitsCaches(tiles.keys))
     tiles.keys /= 2;
   return tiles;
 }

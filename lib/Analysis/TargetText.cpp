@@ -59,7 +59,7 @@ static void printRow(const TargetInfo &target, Lines line) {
              "takes a register");
   line("f32 operations", formatv("{0:F0} a cycle", target.flopsPerCycle()),
        "2 x lanes x multiply-adds of a cycle; --emit=cost");
-  line("L1 data cache", kibibytes(target.l1Bytes), "kc");
+  line("L1 data cache", kibibytes(target.l1Bytes), "kc, keys of a tile");
   line("L2 cache", kibibytes(target.l2Bytes), "mb, kc, keys of a tile");
   if (target.hasMatrixUnit())
     line("matrix unit", "32 x 32 x 32 bf16", "attention of bf16 tensors");
@@ -90,13 +90,18 @@ static void printAttention(const TargetInfo &target, int64_t channels,
        formatv("{0} vectors x {1} lanes", vectors, lanes).str());
   line("channels at a time", std::to_string(tiles.valueUnroll),
        "as keys of the register tile, halved to 4 while it leaves a rest of D");
-  line("keys of a tile", std::to_string(tiles.keys),
-       formatv("128, halved to 16 while 4 (q k + 2 D k + 2 D q) = {0} > L2/2 "
-               "= {1}",
-               4 * (tiles.queries * tiles.keys + 2 * channels * tiles.keys +
-                    2 * channels * tiles.queries),
-               target.l2Bytes / 2)
-           .str());
+  AttentionTiles masked = chooseAttentionTiles(
+      target, {channels, channels, /*queries=*/-1, /*isMasked=*/true});
+  line(
+      "keys of a tile",
+      formatv("{0}, {1} with a mask", tiles.keys, masked.keys),
+      formatv("128, {0} with a mask, halved to 16 while 8 q k = {1} > L1 = {2} "
+              "or 4 (q k + 2 D k + 2 D q) = {3} > L2/2 = {4}",
+              maskedKeys, 8 * tiles.queries * tiles.keys, target.l1Bytes,
+              4 * (tiles.queries * tiles.keys + 2 * channels * tiles.keys +
+                   2 * channels * tiles.queries),
+              target.l2Bytes / 2)
+          .str());
 }
 
 static void printMatrix(const TargetInfo &target, int64_t channels,

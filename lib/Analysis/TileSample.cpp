@@ -4,13 +4,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileSample.h"
+#include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TileMap.h"
 
 using namespace mlir;
 using namespace attn;
 
 // The tile of most targets; queries in 16 places, at most 64 tiles of keys.
-static constexpr int64_t queryTile = 24, keyTile = 128;
+static constexpr int64_t queryTile = 24, keyTile = maskedKeys;
 static constexpr int64_t queryPlaces = 16, keyPlaces = 64;
 
 TileSample::TileSample(unsigned numSymbols, ArrayRef<Bounds> visible,

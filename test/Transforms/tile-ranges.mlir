@@ -18,7 +18,7 @@ module attributes {attn.target = "x86-64-v3"} {
 // CHECK-COUNT-2: arith.select
 // CHECK: %keys = affine.min #{{.+}}(%j0, %last_end)
 // CHECK: attn.tile_mask
-// REMARK: Function=two_ranges | FullTiles=0, Keys=128, PartialTiles=120, Queries=24, RunTimeTiles=0, SkippedTiles=224
+// REMARK: Function=two_ranges | FullTiles=31, Keys=64, PartialTiles=139, Queries=24, RunTimeTiles=0, SkippedTiles=518
 attn.kernel @two_ranges(%q: tensor<1x1024x2x64xf32>) -> tensor<1x1024x2x64xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) mask {
@@ -37,18 +37,18 @@ attn.kernel @two_ranges(%q: tensor<1x1024x2x64xf32>) -> tensor<1x1024x2x64xf32> 
 
 // Every third block: tiles are tested by arithmetic. Each is in one of the two loops.
 // CHECK-LABEL: attn.kernel @stripes
-// CHECK: %full:3 = scf.for %j0 = %c0 to %c768 step %c128
+// CHECK: %full:3 = scf.for %j0 = %c0 to %c768 step %c64
 // CHECK: %hides = arith.cmpi sge, %slack, %c0 : index
 // CHECK: %[[FULL:full_.+]] = arith.xori %hides, %true : i1
 // CHECK: scf.if %[[FULL]]
 // CHECK-NOT: attn.tile_mask
-// CHECK: %partial:3 = scf.for %j0 = %c0 to %c768 step %c128
+// CHECK: %partial:3 = scf.for %j0 = %c0 to %c768 step %c64
 // CHECK: %sees = arith.cmpi sge, %slack, %c0 : index
 // CHECK: %hides = arith.cmpi sge, %slack_{{.+}}, %c0 : index
 // CHECK: %visit = arith.andi %sees, %hides : i1
 // CHECK: scf.if %visit
 // CHECK: attn.tile_mask
-// REMARK: Function=stripes | FullTiles=56, Keys=128, PartialTiles=16, Queries=24, RunTimeTiles=0, SkippedTiles=120
+// REMARK: Function=stripes | FullTiles=112, Keys=64, PartialTiles=32, Queries=24, RunTimeTiles=0, SkippedTiles=240
 attn.kernel @stripes(%q: tensor<1x768x2x64xf32>) -> tensor<1x768x2x64xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %q, %q scale(%c : f32) layout(bshd) mask {
@@ -69,11 +69,11 @@ attn.kernel @stripes(%q: tensor<1x768x2x64xf32>) -> tensor<1x768x2x64xf32> {
 // Documents, causal: the mask itself is asked about each tile of the range.
 // CHECK-LABEL: attn.kernel @documents
 // CHECK-SAME: %[[IDS:[^:]+]]: tensor<1x768xi64>)
-// CHECK: %partial:3 = scf.for %j0 = %c0 to %end step %c128
-// CHECK: %any = attn.tile_any at(%b, %h, %i0, %j0) rows(%rows) keys(%keys) sizes [24, 128] capture(%[[IDS]] : tensor<1x768xi64>) {
+// CHECK: %partial:3 = scf.for %j0 = %c0 to %end step %c64
+// CHECK: %any = attn.tile_any at(%b, %h, %i0, %j0) rows(%rows) keys(%keys) sizes [24, 64] capture(%[[IDS]] : tensor<1x768xi64>) {
 // CHECK: scf.if %any
 // CHECK: attn.tile_mask
-// REMARK: Function=documents | FullTiles=0, Keys=128, PartialTiles=0, Queries=24, RunTimeTiles=114, SkippedTiles=78
+// REMARK: Function=documents | FullTiles=0, Keys=64, PartialTiles=0, Queries=24, RunTimeTiles=212, SkippedTiles=172
 attn.kernel @documents(%q: tensor<1x768x2x64xf32>, %ids: tensor<1x768xi64>) -> tensor<1x768x2x64xf32> {
   %c = arith.constant 1.0 : f32
   %r = attn.attention %q, %q, %q scale(%c : f32) capture(%ids : tensor<1x768xi64>) layout(bshd) mask {

@@ -62,9 +62,9 @@ attn.kernel @no_mask(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x4x64xf32>, %v: te
 // CHECK-LABEL: attn.kernel @causal
 // CHECK: %end = affine.min #{{.+}}(%i1, %m)
 // CHECK: %full_last = affine.min #{{.+}}(%i0, %m)
-// CHECK: %full:3 = scf.for %j0 = %c0 to %full_end step %c128
+// CHECK: %full:3 = scf.for %j0 = %c0 to %full_end step %c64
 // CHECK-NOT: attn.tile_mask
-// CHECK: %partial:3 = scf.for %j0 = %full_end to %end step %c128
+// CHECK: %partial:3 = scf.for %j0 = %full_end to %end step %c64
 // CHECK: %keys = affine.min #{{.+}}(%j0, %end)
 // CHECK: %s = attn.tile_scores
 // CHECK: %visible = attn.tile_mask %s at(%b, %h, %i0, %j0) {
@@ -87,13 +87,13 @@ attn.kernel @causal(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<
 // counter to where they lie.
 // CHECK-LABEL: attn.kernel @window
 // CHECK: %head_end = affine.min #{{.+}}(%full_begin, %end)
-// CHECK: %full:3 = scf.for %j0 = %full_begin to %full_end step %c128
+// CHECK: %full:3 = scf.for %j0 = %full_begin to %full_end step %c64
 // CHECK-NOT: attn.tile_mask
 // CHECK: %[[HEAD:length]] = affine.max #{{.+}}(%begin, %head_end)
 // CHECK: %[[SHIFT:shift]] = affine.apply #{{.+}}(%full_end, %[[HEAD]])
 // CHECK: %[[TAIL:length.*]] = affine.max #{{.+}}(%full_end, %end)
 // CHECK: %[[TILES:offset]] = affine.apply #{{.+}}(%[[HEAD]], %[[TAIL]])
-// CHECK: %partial:3 = scf.for %t0 = %c0 to %[[TILES]] step %c128
+// CHECK: %partial:3 = scf.for %t0 = %c0 to %[[TILES]] step %c64
 // CHECK: %earlier = arith.cmpi slt, %t0, %[[HEAD]] : index
 // CHECK: %[[BY:.+]] = arith.select %earlier, %begin, %[[SHIFT]] : index
 // CHECK: %j0 = arith.addi %t0, %[[BY]] : index
@@ -121,8 +121,8 @@ attn.kernel @window(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<
 // CHECK-LABEL: attn.kernel @padding
 // CHECK-SAME: %[[PADDING:[^:]+]]: tensor<?x?xi64>, %[[UNUSED:[^:]+]]: tensor<?xi64>)
 // CHECK-NOT: scf.for %
-// CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c128
-// CHECK: %any = attn.tile_any at(%b, %h, %i0, %j0) rows(%rows) keys(%keys) sizes [24, 128] capture(%[[PADDING]] : tensor<?x?xi64>) {
+// CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c64
+// CHECK: %any = attn.tile_any at(%b, %h, %i0, %j0) rows(%rows) keys(%keys) sizes [24, 64] capture(%[[PADDING]] : tensor<?x?xi64>) {
 // CHECK: scf.if %any
 // CHECK: attn.tile_mask %s at(%b, %h, %i0, %j0) capture(%[[PADDING]] : tensor<?x?xi64>) {
 // CHECK: else
@@ -190,7 +190,7 @@ attn.kernel @sinks(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x4x64xf32>, %sinks: 
 
 // A mask that was not analyzed hides anything.
 // CHECK-LABEL: attn.kernel @not_analyzed
-// CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c128
+// CHECK: %partial:3 = scf.for %j0 = %c0 to %m step %c64
 // CHECK-NOT: scf.for %
 attn.kernel @not_analyzed(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
   %c = arith.constant 1.0 : f32

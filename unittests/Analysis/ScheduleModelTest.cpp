@@ -22,6 +22,7 @@ TEST(ScheduleModel, AttentionTilesFitRegistersAndCaches) {
       AttentionTiles tiles = chooseAttentionTiles(target, {channels, channels});
       int64_t lanes = target.f32Lanes();
       ASSERT_EQ(tiles.queries % lanes, 0);
+      EXPECT_LE(8 * tiles.queries * tiles.keys, target.l1Bytes);
       ASSERT_EQ(tiles.keys % tiles.keyUnroll, 0);
       RegisterTile scores{tiles.queries / lanes, tiles.keyUnroll};
       EXPECT_LE(scores.registers(target), target.vectorRegisters);
@@ -47,9 +48,15 @@ TEST(ScheduleModel, AttentionTilesAreThoseThatWereMeasured) {
     EXPECT_EQ(tiles.keys, 128);
     EXPECT_EQ(tiles.keyUnroll, 4);
     EXPECT_EQ(tiles.valueUnroll, 4);
+    EXPECT_EQ(chooseAttentionTiles(v3, {channels, channels, -1, true}).keys,
+              64);
   }
-  EXPECT_EQ(chooseAttentionTiles(*lookupTarget("x86-64-v4"), {64, 64}).queries,
-            48);
+  // Scores and weights of 48 queries and 128 keys are more than L1.
+  const TargetInfo &v4 = *lookupTarget("x86-64-v4");
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64}).queries, 48);
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64}).keys, 64);
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64, 16}).keys, 128);
+  EXPECT_EQ(chooseAttentionTiles(v4, {64, 64, 16, true}).keys, 64);
 }
 
 TEST(ScheduleModel, ShortSequencesGetSmallQueryTiles) {

@@ -55,6 +55,10 @@ struct AttentionShape {
   bool isBrainProduct = false;
 };
 
+/// Keys of a tile, at most, where a mask hides keys.
+inline constexpr int64_t maskedKeys = 64;
+
+/// The tiles of an attention, by the formulas of ScheduleModel.cpp.
 AttentionTiles chooseAttentionTiles(const TargetInfo &target,
                                     const AttentionShape &shape);
 

@@ -41,8 +41,9 @@ struct FusedToTiledOptions
     : public mlir::PassPipelineOptions<FusedToTiledOptions> {
   ListOption<std::string> targets{
       *this, "targets",
-      llvm::cl::desc("Which CPUs is the model for? x86-64-v2, x86-64-v3, "
-                     "x86-64-v4, x86-64-v4-amx or arm64; several make one variant each")};
+      llvm::cl::desc(
+          "Which CPUs is the model for? x86-64-v2, x86-64-v3, "
+          "x86-64-v4, x86-64-v4-amx or arm64; several make one variant each")};
   Option<bool> loops{*this, "loops",
                      llvm::cl::desc("Are kernels plain loops instead of "
                                     "Halide pipelines?"),

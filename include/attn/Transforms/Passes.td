@@ -512,7 +512,8 @@ def AttnTilePass : Pass<"attn-tile", "::mlir::ModuleOp"> {
     %k_tile = attn.tile_load %k[%b, %j0, %h, %c0] dims [1, 3] rows(%c16) : tensor<?x?x12x32xf32> -> !attn.tile<16x32xf32>
     ```
     Tile sizes come from the target (`attn/Analysis/ScheduleModel.h` has the formulas): as many
-    vectors of queries as keep all registers busy, and up to 128 keys that stay in half of L2.
+    vectors of queries as keep all registers busy, and up to 128 keys, 64 with a mask, that stay
+    in the caches.
 
     - Requires: `attn.target` on the module.
     - Guarantees: no `attn.attention` remains in a kernel; loop bounds are `affine.apply`,

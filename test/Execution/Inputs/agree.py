@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 attn_opt, attn_run, scratch, tolerance, *models = sys.argv[1:]
-# None, one, primes; tiles of 24 queries and 128 keys, and their neighbours.
+# None, one, primes; tiles of 24 queries and 64 or 128 keys, and their neighbours.
 SIZES = [
     (0, 7),
     (7, 0),
@@ -26,7 +26,9 @@ SIZES = [
     (2, 3),
     (13, 131),
     (23, 24),
+    (24, 64),
     (24, 128),
+    (25, 65),
     (25, 129),
     (48, 256),
     (127, 47),

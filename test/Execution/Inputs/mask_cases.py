@@ -6,7 +6,7 @@
 #   mask_cases.py FOLDER
 #
 # Writes one case a file for mask-rules.mlir: sizes around the tiles of x86-64-v3
-# (24 queries, 128 keys), none at all, and several tiles; documents that are packed
+# (24 queries, 64 keys), none at all, and several tiles; documents that are packed
 # into a row, ids in any order, and ids that nobody shares. Some keys are NaN: they
 # must reach the queries that see them and no others.
 
@@ -53,9 +53,9 @@ def write(name, batch, n, m, make_ids, bad_keys):
 
 
 write("one", 1, 1, 1, scattered, 0)
-write("tile", 2, 24, 128, documents, 0)
-write("tile-plus-1", 1, 25, 129, documents, 0)
-write("tile-minus-1", 2, 23, 127, scattered, 0)
+write("tile", 2, 24, 64, documents, 0)
+write("tile-plus-1", 1, 25, 65, documents, 0)
+write("tile-minus-1", 2, 23, 63, scattered, 0)
 write("no-queries", 1, 0, 40, documents, 0)
 write("no-keys", 2, 40, 0, documents, 0)
 write("many-queries", 1, 300, 150, documents, 0)

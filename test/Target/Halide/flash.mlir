@@ -18,8 +18,8 @@ func.func @main(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?
 // CHECK: allocate query[float32 * 192] in Stack
 // CHECK: allocate state[float32 * 288] in Stack
 
-// Full tiles: 128 keys, no select.
-// CHECK: allocate visible0[float32 * 3072] in Stack
+// Full tiles: 64 keys, no select.
+// CHECK: allocate visible0[float32 * 1536] in Stack
 // CHECK-NOT: select(
 // CHECK: produce weights0
 // CHECK: produce tileSum0
@@ -27,7 +27,7 @@ func.func @main(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?
 
 // Partial tiles: hidden scores are -inf by their bits, and the values are asked
 // whether they are finite.
-// CHECK: allocate visible1[float32 * 3072] in Stack
+// CHECK: allocate visible1[float32 * 1536] in Stack
 // CHECK: -8388608
 // CHECK: produce weights1
 // CHECK: 2139095040

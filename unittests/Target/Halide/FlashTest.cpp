@@ -218,7 +218,7 @@ TEST_F(FlashTest, LengthsAndOffsets) {
       attn.yield %visible : i1)";
     ASSERT_TRUE(compile(model.tiled()));
     for (int64_t m : {1, 130, 400}) {
-      std::vector<int64_t> numbers = {0, 1, -3, 128, 129, 257, m, m + 5, -m};
+      std::vector<int64_t> numbers = {0, 1, -3, 64, 65, 128, 129, m, m + 5, -m};
       if (!offset)
         numbers.push_back(int64_t(1) << 40); // All keys.
       int64_t batch = numbers.size();
@@ -343,8 +343,8 @@ TEST_F(FlashTest, ThreadsAndBatchesGiveTheSameBits) {
 TEST_F(FlashTest, NoScoreTensorAndNoHeap) {
   FlashModel model = FlashModel::causal(8);
   ASSERT_TRUE(compile(model.tiled()));
-  // A tile of scores on the stack: 24 x 128, whatever n and m are.
-  EXPECT_THAT(kernel->stmt, HasSubstr("[float32 * 3072] in Stack"));
+  // A tile of scores on the stack: 24 x 64, whatever n and m are.
+  EXPECT_THAT(kernel->stmt, HasSubstr("[float32 * 1536] in Stack"));
   runCausal(model, 1, 2000, 2000);
   EXPECT_EQ(CompiledKernel::largestAllocation(), 0u);
 }
@@ -352,15 +352,15 @@ TEST_F(FlashTest, NoScoreTensorAndNoHeap) {
 TEST_F(FlashTest, TileSizeChangesTheLoops) {
   FlashModel model = FlashModel::causal(8);
   std::string text = model.tiled();
-  // Key tiles of 64 instead of 128: types, steps, affine maps.
-  std::string edited = editAll(text, "x128x", "x64x");
-  edited = editAll(edited, "<128x", "<64x");
-  edited = editAll(edited, "constant 128", "constant 64");
-  edited = editAll(edited, "floordiv 128) * 128", "floordiv 64) * 64");
-  edited = editAll(edited, "+ d1, 128)", "+ d1, 64)");
+  // Key tiles of 32 instead of 64: types, steps, affine maps.
+  std::string edited = editAll(text, "x64x", "x32x");
+  edited = editAll(edited, "<64x", "<32x");
+  edited = editAll(edited, "constant 64", "constant 32");
+  edited = editAll(edited, "floordiv 64) * 64", "floordiv 32) * 32");
+  edited = editAll(edited, "+ d1, 64)", "+ d1, 32)");
   ASSERT_TRUE(compile(edited));
-  EXPECT_THAT(kernel->stmt, HasSubstr("[float32 * 1536] in Stack"));
-  EXPECT_THAT(kernel->stmt, Not(HasSubstr("[float32 * 3072]")));
+  EXPECT_THAT(kernel->stmt, HasSubstr("[float32 * 768] in Stack"));
+  EXPECT_THAT(kernel->stmt, Not(HasSubstr("[float32 * 1536]")));
   runCausal(model, 1, 200, 200);
 }
 
