@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-WEIGHT = re.compile(r'attn\.weight\s+@\S+\s+source<"([^"]+)",\s*"([^"]+)">\s*:\s*tensor<([0-9x]+)xf32>')
+WEIGHT = re.compile(r'attn\.weight\s+@\S+\s+source<"([^"]+)",\s*"([^"]+)">\s*:\s*tensor<([0-9x]+)x(f32|bf16)>')
 
 
 def main():
@@ -29,7 +29,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     header, blobs, offset = {}, [], 0
     with open(options.model, encoding="utf-8") as file:
-        for _, name, shape in WEIGHT.findall(file.read()):
+        for _, name, shape, element in WEIGHT.findall(file.read()):
             if name in header:
                 continue
             shape = [int(size) for size in shape.split("x")]
@@ -38,8 +38,11 @@ def main():
                 values /= np.sqrt(shape[1])
             else:
                 values = 0.1 * values + (1.0 if name.endswith("gamma") else 0.0)
-            blob = values.astype("<f4").tobytes()
-            header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, offset + len(blob)]}
+            values = values.astype("<f4")
+            if element == "bf16":  # The upper half of an f32, cut.
+                values = (values.view("<u4") >> 16).astype("<u2")
+            blob = values.tobytes()
+            header[name] = {"dtype": element.upper(), "shape": shape, "data_offsets": [offset, offset + len(blob)]}
             blobs.append(blob)
             offset += len(blob)
     if not header:

@@ -37,6 +37,8 @@ def describe_machine(attn_run, target):
         if flag in flags
     ]
     machine["target"] = "x86-64-v4" if "avx512f" in flags else "x86-64-v3"
+    if {"amx_tile", "amx_bf16"} <= set(flags):
+        machine["target"] = "x86-64-v4-amx"
     return machine
 
 

@@ -26,6 +26,16 @@ AttentionShape attn::getAttentionShape(AttentionOp op) {
           isBrainProduct};
 }
 
+std::optional<MatrixBlocks> attn::getMatrixBlocks(FusedLinearOp op,
+                                                  const TargetInfo &target) {
+  RankedTensorType weight = op.getWeight().getType();
+  // A weight of three dimensions is packed for vectors.
+  if (weight.getRank() != 2 || !weight.getElementType().isBF16() ||
+      !op.getInput().getType().getElementType().isBF16())
+    return std::nullopt;
+  return chooseMatrixBlocks(target, weight.getDimSize(1), weight.getDimSize(0));
+}
+
 /// What the types say, where no call says more.
 static Shape staticShape(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());

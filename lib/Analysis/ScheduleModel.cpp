@@ -251,6 +251,30 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
   return blocks;
 }
 
+std::optional<MatrixBlocks> attn::chooseMatrixBlocks(const TargetInfo &target,
+                                                     int64_t inputs,
+                                                     int64_t outputs) {
+  if (!target.hasMatrixUnit() || inputs <= 0 || outputs <= 0 ||
+      inputs % matrixSide || outputs % matrixSide)
+    return std::nullopt;
+  MatrixBlocks blocks;
+  // The weights of a group of columns stay in a quarter of L2 while the rows
+  // pass, and its sums of 32 rows in L1:
+  //     nb = the largest multiple of 32 that divides N with 2 nb K <= L2 / 4,
+  //     at most 256
+  int64_t most =
+      std::clamp<int64_t>(target.l2Bytes / 4 / (2 * inputs), matrixSide, 256);
+  blocks.nb = most / matrixSide * matrixSide;
+  while (outputs % blocks.nb)
+    blocks.nb -= matrixSide;
+  // Rows in pairs take at most half of L2: 2 mb K <= L2 / 2, in steps of 32, at
+  // most 512.
+  blocks.mb = std::clamp<int64_t>(target.l2Bytes / 2 / (2 * inputs) /
+                                      matrixSide * matrixSide,
+                                  matrixSide, 512);
+  return blocks;
+}
+
 int64_t attn::linearTileRows(const LinearBlocks &blocks, int64_t rows) {
   bool areFew = rows > 1 && rows <= 3 * fewRows &&
                 llvm::alignTo(rows, fewRows) < llvm::alignTo(rows, blocks.mr);

@@ -28,6 +28,11 @@ using namespace attn;
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// Rows, columns and depth of a step of a matrix unit (lib/Runtime/Matrix.c),
+/// and its cycles: four products of 16 cycles, whose 4 KiB of operands come
+/// from the second-level cache at 48 bytes a cycle.
+static constexpr double matrixDepth = 32, matrixCycles = 85;
+
 namespace {
 
 /// Adds up the cycles of one call.
@@ -87,6 +92,15 @@ std::optional<double> Cycles::countLinear(FusedLinearOp op) {
     return std::nullopt;
   double rows = (*input)[0], inputs = (*input)[1];
   auto outputs = double(op.getResult().getType().getDimSize(1));
+  if (getMatrixBlocks(op, target)) {
+    double results = rows * outputs;
+    double products = std::ceil(rows / matrixDepth) * (outputs / matrixDepth) *
+                      (inputs / matrixDepth);
+    // Sums are transposed, then go through the epilogue.
+    return products * matrixCycles +
+           elementwise(results, transposeSlots + slotsOf(op.getEpilogue()) +
+                                    (op.getGamma() ? normSlots : 0));
+  }
   LinearBlocks blocks =
       chooseLinearBlocks(target, int64_t(inputs), int64_t(outputs));
   RegisterTile tile{blocks.nr / target.f32Lanes(),
@@ -192,9 +206,13 @@ std::optional<double> Cycles::countAttention(AttentionOp op) {
   // scores pass through between.
   auto rows = double(tiles.queries);
   double blocks = std::ceil(valueChannels / double(tiles.valueUnroll));
-  double ofKey = channels * scores.cycles(target) / double(tiles.keyUnroll) +
-                 blocks * output.cycles(target) +
-                 elementwise(rows, softmaxSlots + slotsOf(op.getScore()) +
+  double products = tiles.isMatrix ? matrixCycles * (channels + valueChannels) /
+                                         matrixDepth / matrixDepth
+                                   : channels * scores.cycles(target) /
+                                             double(tiles.keyUnroll) +
+                                         blocks * output.cycles(target);
+  double ofKey =
+      products + elementwise(rows, softmaxSlots + slotsOf(op.getScore()) +
                                        channels * slotsOf(op.getCombine()) +
                                        valueChannels * slotsOf(op.getValues()));
   // A mask selects twice: scores, and weights against what is hidden.
@@ -310,6 +328,11 @@ std::optional<double> TimeModel::scratchBytes(const CallCost &call) const {
       int64_t inputs = linear.getInput().getType().getDimSize(1);
       int64_t outputs = linear.getResult().getType().getDimSize(1);
       LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
+      if (auto matrix = getMatrixBlocks(linear, target)) {
+        // Sums of 32 rows.
+        bytes += 4 * matrixDepth * double(matrix->nb);
+        blocks = {int64_t(matrixDepth), matrix->nb, 0, matrix->mb};
+      }
       std::optional<double> rows = evaluateRows(call, linear.getInput(), dims);
       isKnown &= rows.has_value();
       if (!rows)

@@ -48,6 +48,10 @@ void attn_rt_matrix_weights(uint32_t *out, int64_t out_at, const float *score,
                             int64_t score_at, const float *offset,
                             int64_t offset_at, float factor, int32_t queries,
                             int32_t keys);
+void attn_rt_matrix_product(float *out, int64_t out_at, const uint32_t *row,
+                            int64_t row_at, const uint16_t *weight,
+                            int64_t weight_at, int64_t stride, int32_t outputs,
+                            int32_t channels);
 void attn_rt_matrix_mix(float *out, int64_t out_at, const uint32_t *weight,
                         int64_t weight_at, const uint16_t *value,
                         int64_t value_at, int64_t stride, int32_t rows,
@@ -59,6 +63,13 @@ typedef struct tile_shapes {
   uint16_t row_bytes[16];
   uint8_t rows[16];
 } tile_shapes;
+
+static const tile_shapes shapes __attribute__((aligned(64))) = {
+    1,
+    0,
+    {0},
+    {64, 64, 64, 64, 64, 64, 64, 64},
+    {SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE}};
 
 /*===----------------------------------------------------------------------===*\
 |* Transposition
@@ -105,12 +116,6 @@ MATRIX void attn_rt_matrix_queries(uint32_t *out, int64_t out_at,
                                    int64_t stride, int32_t rows,
                                    int32_t queries, int32_t channels,
                                    float sign) {
-  static const tile_shapes shapes __attribute__((aligned(64))) = {
-      1,
-      0,
-      {0},
-      {64, 64, 64, 64, 64, 64, 64, 64},
-      {SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE}};
   _tile_loadconfig(&shapes);
   out += out_at;
   query += query_at;
@@ -275,16 +280,17 @@ MATRIX void attn_rt_matrix_scores(float *out, int64_t out_at,
            DEPTH, channels);
 }
 
-/* 32 channels, 32 queries and 32 keys, added to tiles 0 to 3. */
-INLINE MATRIX void multiply_values(const uint32_t *weight, int64_t row,
-                                   const uint16_t *value, int64_t stride) {
+/* 32 rows of 32 numbers times 32 columns in pairs, added to tiles 0 to 3. Pairs
+ * lie `pitch` bytes apart, rows `stride` numbers. */
+INLINE MATRIX void multiply_step(const uint32_t *pairs, int64_t pitch,
+                                 const uint16_t *rows, int64_t stride) {
   int64_t bytes = 2 * stride;
-  _tile_loadd(4, value, bytes);
-  _tile_loadd(6, weight, row);
+  _tile_loadd(4, rows, bytes);
+  _tile_loadd(6, pairs, pitch);
   _tile_dpbf16ps(0, 4, 6);
-  _tile_loadd(7, weight + SIDE, row);
+  _tile_loadd(7, pairs + SIDE, pitch);
   _tile_dpbf16ps(1, 4, 7);
-  _tile_loadd(5, value + SIDE * stride, bytes);
+  _tile_loadd(5, rows + SIDE * stride, bytes);
   _tile_dpbf16ps(2, 5, 6);
   _tile_dpbf16ps(3, 5, 7);
 }
@@ -309,21 +315,57 @@ MATRIX void attn_rt_matrix_mix(float *out, int64_t out_at,
       _tile_zero(2);
       _tile_zero(3);
       for (int32_t j = 0; j < whole; j += DEPTH)
-        multiply_values(pairs + (int64_t)j / 2 * queries, row, columns + j,
-                        stride);
+        multiply_step(pairs + (int64_t)j / 2 * queries, row, columns + j,
+                      stride);
       if (rest) {
         uint16_t last[DEPTH * DEPTH] __attribute__((aligned(64)));
         for (int32_t c = 0; c < DEPTH; ++c)
           _mm512_store_si512(
               last + c * DEPTH,
               _mm512_maskz_loadu_epi16(rest, columns + c * stride + whole));
-        multiply_values(pairs + (int64_t)whole / 2 * queries, row, last, DEPTH);
+        multiply_step(pairs + (int64_t)whole / 2 * queries, row, last, DEPTH);
       }
       _tile_stored(0, sums, row);
       _tile_stored(1, sums + SIDE, row);
       _tile_stored(2, sums + SIDE * queries, row);
       _tile_stored(3, sums + SIDE * queries + SIDE, row);
     }
+}
+
+/* A product of a linear layer, out[row][output] of 32 rows and `outputs` output
+ * channels, a multiple of 32: `row` in pairs of channels, weights as they are.
+ */
+MATRIX void attn_rt_matrix_product(float *out, int64_t out_at,
+                                   const uint32_t *row, int64_t row_at,
+                                   const uint16_t *weight, int64_t weight_at,
+                                   int64_t stride, int32_t outputs,
+                                   int32_t channels) {
+  _tile_loadconfig(&shapes);
+  for (int32_t n = 0; n < outputs; n += DEPTH) {
+    const uint16_t *columns = weight + weight_at + n * stride;
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int32_t d = 0; d < channels; d += DEPTH)
+      multiply_step(row + row_at + (int64_t)d / 2 * DEPTH, 4 * DEPTH,
+                    columns + d, stride);
+    float sums[4][SIDE * SIDE] __attribute__((aligned(64)));
+    _tile_stored(0, sums[0], 4 * SIDE);
+    _tile_stored(1, sums[1], 4 * SIDE);
+    _tile_stored(2, sums[2], 4 * SIDE);
+    _tile_stored(3, sums[3], 4 * SIDE);
+    for (int tile = 0; tile < 4; ++tile) {
+      __m512i v[SIDE];
+      for (int r = 0; r < SIDE; ++r)
+        v[r] = _mm512_load_si512(sums[tile] + r * SIDE);
+      transpose(v);
+      float *place = out + out_at + n + tile / 2 * SIDE +
+                     (int64_t)(tile % 2) * SIDE * outputs;
+      for (int r = 0; r < SIDE; ++r)
+        _mm512_storeu_si512(place + (int64_t)r * outputs, v[r]);
+    }
+  }
 }
 
 /*===----------------------------------------------------------------------===*\

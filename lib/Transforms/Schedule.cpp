@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TargetOf.h"
+#include "attn/Analysis/AttentionSizes.h"
 #include "attn/Analysis/ScheduleModel.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
@@ -110,11 +111,17 @@ LogicalResult Scheduler::schedule(KernelOp kernel) {
     return success();
   }
   if (auto linear = findIn<FusedLinearOp>(kernel)) {
-    FailureOr<LinearScheduleAttr> schedule =
-        scheduleLinear(kernel, linear, **target);
-    if (failed(schedule))
-      return failure();
-    attribute = *schedule;
+    if (std::optional<MatrixBlocks> blocks =
+            getMatrixBlocks(linear, **target)) {
+      attribute = MatrixLinearScheduleAttr::get(
+          kernel.getContext(), (*target)->f32Lanes(), blocks->nb, blocks->mb);
+    } else {
+      FailureOr<LinearScheduleAttr> schedule =
+          scheduleLinear(kernel, linear, **target);
+      if (failed(schedule))
+        return failure();
+      attribute = *schedule;
+    }
   } else if (findIn<TileFinishOp>(kernel)) {
     attribute = scheduleFlash(kernel, **target);
   } else {

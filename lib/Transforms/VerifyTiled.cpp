@@ -83,13 +83,14 @@ private:
                        "tensors of f64, and Halide kernels compute in f32), "
                        "got "
                     << schedule);
-    StringRef expected = linear ? "#attn.linear_schedule"
+    StringRef expected = linear ? "#attn.linear_schedule or "
+                                  "#attn.matrix_linear_schedule"
                          : tiled
                              ? "#attn.flash_schedule, #attn.decode_schedule or "
                                "#attn.matrix_schedule"
                              : "#attn.rowwise_schedule";
     bool fits =
-        linear ? isa<LinearScheduleAttr>(schedule)
+        linear ? isa<LinearScheduleAttr, MatrixLinearScheduleAttr>(schedule)
         : tiled
             ? isa<FlashScheduleAttr, DecodeScheduleAttr, MatrixScheduleAttr>(
                   schedule)
@@ -99,8 +100,8 @@ private:
                     << "expected " << expected
                     << " (because of what the kernel computes), got "
                     << schedule);
-    if (linear)
-      verifyLinear(linear, cast<LinearScheduleAttr>(schedule));
+    if (auto blocks = dyn_cast<LinearScheduleAttr>(schedule))
+      verifyLinear(linear, blocks);
     if (auto flash = dyn_cast<FlashScheduleAttr>(schedule)) {
       verifyLanes(kernel, flash.getVector());
       verifyKeys(kernel, flash.getKeyUnroll());

@@ -97,6 +97,11 @@ func.func private @matrix_schedule_c1() attributes {a = #attn.matrix_schedule<ve
 
 // -----
 
+// expected-error @+1 {{expected mb >= 1, got 0}}
+func.func private @matrix_linear_schedule_c1() attributes {a = #attn.matrix_linear_schedule<vector = 16, nb = 256, mb = 0>}
+
+// -----
+
 // expected-error @+1 {{expected nr >= 1, got -24}}
 func.func private @linear_schedule_c1() attributes {a = #attn.linear_schedule<vector = 8, mr = 4, nr = -24, kc = 0, mb = 64>}
 

@@ -194,6 +194,31 @@ attn.kernel @sum(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tenso
   attn.yield %r : tensor<?x?x2x80xbf16>
 }
 
+// Weights are read as they are, whatever the number of rows: 2 x 512 x 256 bytes
+// are half of a quarter of 2 MiB, and 640 outputs are whole groups of 160.
+// CHECK-LABEL: attn.kernel @linear(
+// CHECK-SAME: tensor<640x512xbf16>
+// CHECK-SAME: schedule = #attn.matrix_linear_schedule<vector = 16, nb = 160, mb = 512>
+attn.kernel @linear(%x: tensor<?x512xbf16>, %w: tensor<640x512xbf16>) -> tensor<?x640xbf16> {
+  %y = attn.fused_linear %x, %w : tensor<?x512xbf16>, tensor<640x512xbf16> -> tensor<?x640xbf16>
+  attn.yield %y : tensor<?x640xbf16>
+}
+
+// Half of L2 holds 85 rows of 6144 channels: 64.
+// CHECK-LABEL: attn.kernel @wide(
+// CHECK-SAME: schedule = #attn.matrix_linear_schedule<vector = 16, nb = 32, mb = 64>
+attn.kernel @wide(%x: tensor<?x6144xbf16>, %w: tensor<64x6144xbf16>) -> tensor<?x64xbf16> {
+  %y = attn.fused_linear %x, %w : tensor<?x6144xbf16>, tensor<64x6144xbf16> -> tensor<?x64xbf16>
+  attn.yield %y : tensor<?x64xbf16>
+}
+
+// CHECK-LABEL: attn.kernel @outputs(
+// CHECK-SAME: schedule = #attn.linear_schedule<
+attn.kernel @outputs(%x: tensor<?x512xbf16>, %w: tensor<40x512xbf16>) -> tensor<?x40xbf16> {
+  %y = attn.fused_linear %x, %w : tensor<?x512xbf16>, tensor<40x512xbf16> -> tensor<?x40xbf16>
+  attn.yield %y : tensor<?x40xbf16>
+}
+
 // With a few queries channels are the lanes.
 // CHECK-LABEL: attn.kernel @few
 // CHECK-SAME: schedule = #attn.decode_schedule<

@@ -28,6 +28,9 @@ void attn_rt_matrix_scores(float *, int64_t, const uint32_t *, int64_t,
                            int32_t, int32_t);
 void attn_rt_matrix_weights(uint32_t *, int64_t, const float *, int64_t,
                             const float *, int64_t, float, int32_t, int32_t);
+void attn_rt_matrix_product(float *, int64_t, const uint32_t *, int64_t,
+                            const uint16_t *, int64_t, int64_t, int32_t,
+                            int32_t);
 void attn_rt_matrix_mix(float *, int64_t, const uint32_t *, int64_t,
                         const uint16_t *, int64_t, int64_t, int32_t, int32_t,
                         int32_t);
@@ -182,6 +185,36 @@ TEST_F(Matrix, TransposesValuesAndMixesThem) {
           ASSERT_NEAR(mix[d * 32 + i], sum, 1e-6 * size + 1e-35);
         }
     }
+}
+
+TEST_F(Matrix, MultipliesRowsWithWeights) {
+  for (int channels : {32, 96, 256})
+    for (int outputs : {32, 160})
+      for (int rows : {1, 17, 32}) {
+        int stride = channels + 5;
+        Guarded<uint16_t> input(size_t(rows) * channels);
+        Guarded<uint16_t> weight(size_t(outputs - 1) * stride + channels);
+        Guarded<uint32_t> pairs(size_t(channels) / 2 * 32);
+        Guarded<float> result(size_t(outputs) * 32);
+        fill(input);
+        fill(weight);
+        attn_rt_matrix_queries(pairs.data(), 0, input.data(), 0, channels, rows,
+                               32, channels, 1);
+        attn_rt_matrix_product(result.data(), 0, pairs.data(), 0, weight.data(),
+                               0, stride, outputs, channels);
+        for (int m = 0; m < 32; ++m)
+          for (int n = 0; n < outputs; ++n) {
+            double sum = 0, size = 0;
+            for (int k = 0; k < channels && m < rows; ++k) {
+              double product = double(brain(input[m * channels + k])) *
+                               double(brain(weight[n * stride + k]));
+              sum += product;
+              size += std::fabs(product);
+            }
+            ASSERT_NEAR(result[m * outputs + n], sum, 1e-6 * size + 1e-30)
+                << channels << " channels at " << m << ", " << n;
+          }
+      }
 }
 
 TEST_F(Matrix, RoundsWeightsAndSumsThemUp) {

@@ -14,6 +14,11 @@ namespace attn {
 /// What its tiles are chosen by.
 AttentionShape getAttentionShape(AttentionOp op);
 
+/// The blocks of a linear layer on the target's matrix unit, or nothing where
+/// it does not go there.
+std::optional<MatrixBlocks> getMatrixBlocks(FusedLinearOp op,
+                                            const TargetInfo &target);
+
 /// The attn.attention of a kernel.
 struct AttentionUse {
   KernelOp kernel;

@@ -71,6 +71,17 @@ struct LinearBlocks {
 LinearBlocks chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
                                 int64_t outputs);
 
+/// Blocks of a linear layer on a matrix unit, as in
+/// `#attn.matrix_linear_schedule`.
+struct MatrixBlocks {
+  int64_t nb, mb;
+};
+
+/// The same with K = `inputs` and N = `outputs` of bf16 numbers; nothing where
+/// there is no such unit, or channels are no whole steps of its products.
+std::optional<MatrixBlocks> chooseMatrixBlocks(const TargetInfo &target,
+                                               int64_t inputs, int64_t outputs);
+
 /// Bytes beside the tensors that a thread works in: a query tile with its
 /// scores, weights and accumulator, and converted keys and values where these
 /// are `isNarrow` (16 bits).

@@ -216,6 +216,12 @@ MatrixScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult
+MatrixLinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t vector, int64_t nb, int64_t mb) {
+  return verifyFactors(emitError, {{"vector", vector}, {"nb", nb}, {"mb", mb}});
+}
+
+LogicalResult
 LinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                            int64_t vector, int64_t mr, int64_t nr, int64_t kc,
                            int64_t mb) {

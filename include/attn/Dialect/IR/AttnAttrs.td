@@ -174,6 +174,27 @@ def Attn_LinearScheduleAttr : Attn_AttrDef<"LinearSchedule", "linear_schedule"> 
   let genVerifyDecl = 1;
 }
 
+def Attn_MatrixLinearScheduleAttr : Attn_AttrDef<"MatrixLinearSchedule", "matrix_linear_schedule"> {
+  let summary = "blocks of a linear layer on a matrix unit";
+  let description = [{
+    For input and weight of bf16 on a target with a unit that multiplies tiles of bf16 (AMX). The weight is read as it is, (N, K), and not packed.
+
+    | parameter | meaning                                                          |
+    |-----------|------------------------------------------------------------------|
+    | `vector`  | f32 lanes of the epilogue                                        |
+    | `nb`      | output channels of a task; divides N, a multiple of 32           |
+    | `mb`      | rows whose channels are paired before they are multiplied; a multiple of 32 |
+
+    **Constraints**
+    - (C1) Each parameter is positive.
+
+    Example: `#attn.matrix_linear_schedule<vector = 16, nb = 256, mb = 512>`
+  }];
+  let parameters = (ins "int64_t":$vector, "int64_t":$nb, "int64_t":$mb);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Attn_RowwiseScheduleAttr : Attn_AttrDef<"RowwiseSchedule", "rowwise_schedule"> {
   let summary = "vector lanes and rows in flight of a row-wise or generic kernel";
   let description = [{

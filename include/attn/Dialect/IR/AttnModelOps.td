@@ -232,8 +232,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_DecodeScheduleAttr, Attn_MatrixScheduleAttr, Attn_LinearScheduleAttr, Attn_RowwiseScheduleAttr,
-                              Attn_LoopsScheduleAttr]>>:$schedule);
+      OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_DecodeScheduleAttr, Attn_MatrixScheduleAttr, Attn_LinearScheduleAttr, Attn_MatrixLinearScheduleAttr,
+                              Attn_RowwiseScheduleAttr, Attn_LoopsScheduleAttr]>>:$schedule);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

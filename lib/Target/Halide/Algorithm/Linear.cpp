@@ -132,12 +132,9 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
 // Epilogue and layer norm
 //===----------------------------------------------------------------------===//
 
-/// The epilogue region over (acc, m, n). Columns are always inside [0, N), so
-/// that a read at column n of a tensor of N columns needs no clamp: a clamp
-/// would turn a vector load into a gather.
-static FailureOr<Expr> emitEpilogue(FusedLinearOp op, ExprEmitter &values,
-                                    const LinearShape &shape, const Expr &acc,
-                                    const Expr &m, const Expr &n) {
+FailureOr<Expr> attn::emitEpilogue(FusedLinearOp op, ExprEmitter &values,
+                                   const LinearShape &shape, const Expr &acc,
+                                   const Expr &m, const Expr &n) {
   if (op.getEpilogue().empty())
     return acc;
   FailureOr<SmallVector<Expr>> results =
@@ -151,9 +148,8 @@ static FailureOr<Expr> emitEpilogue(FusedLinearOp op, ExprEmitter &values,
   return shape.columns % shape.vector ? Halide::strict_float(result) : result;
 }
 
-/// Declares that index `n` is inside dimensions of `columns` elements.
-static void promiseColumns(ExprEmitter &values, ValueRange tensors,
-                           const Expr &n, int64_t columns) {
+void attn::promiseColumns(ExprEmitter &values, ValueRange tensors,
+                          const Expr &n, int64_t columns) {
   for (Value tensor : tensors) {
     auto type = dyn_cast<RankedTensorType>(tensor.getType());
     const TensorSource *known = values.getTensor(tensor);
@@ -167,10 +163,9 @@ static void promiseColumns(ExprEmitter &values, ValueRange tensors,
   }
 }
 
-/// output(n, m) = (row - mean) / sqrt(variance + epsilon) * gamma + beta.
 /// Two passes: the mean first, then the squares of the differences.
-static void emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
-                     FusedLinearOp op) {
+void attn::emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
+                    FusedLinearOp op) {
   double epsilon = op.getEpsilonAttr().getValueAsDouble();
   Halide::Var n = algorithm.n, m = algorithm.m;
   Func row = algorithm.row;
@@ -202,8 +197,25 @@ static void emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
   algorithm.hasNorm = true;
 }
 
+FailureOr<LinearOperands>
+attn::getLinearOperands(FusedLinearOp op, const KernelArguments &arguments) {
+  auto find = [&](Value value) -> Halide::ImageParam {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != op->getBlock())
+      return Halide::ImageParam();
+    return arguments.tensors[argument.getArgNumber()];
+  };
+  LinearOperands operands{find(op.getInput()), find(op.getWeight())};
+  if (!operands.input.defined() || !operands.weight.defined())
+    return op.emitOpError("expected input and weight to be arguments of the "
+                          "kernel (because it reads them where they lie)");
+  return operands;
+}
+
 FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
                                          const TargetInfo &target) {
+  if (isa_and_nonnull<MatrixLinearScheduleAttr>(kernel.getScheduleAttr()))
+    return emitMatrixLinear(op, kernel, target);
   FailureOr<LinearShape> shape = getLinearShape(op, kernel, target);
   if (failed(shape))
     return failure();
@@ -211,16 +223,10 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
     return failure();
-  auto find = [&](Value value) -> Halide::ImageParam {
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != &kernel.getBody().front())
-      return Halide::ImageParam();
-    return arguments->tensors[argument.getArgNumber()];
-  };
-  Halide::ImageParam input = find(op.getInput()), weight = find(op.getWeight());
-  if (!input.defined() || !weight.defined())
-    return op.emitOpError("expected input and weight to be arguments of the "
-                          "kernel (because it reads them where they lie)");
+  FailureOr<LinearOperands> operands = getLinearOperands(op, *arguments);
+  if (failed(operands))
+    return failure();
+  auto [input, weight] = *operands;
 
   LinearAlgorithm algorithm;
   algorithm.shape = *shape;
@@ -232,11 +238,11 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   weight.dim(2).set_stride(static_cast<int>(int64_t(shape->nr) * shape->inner));
   weight.set_host_alignment(64);
   const HalfFloats &halves = values.halves;
-  auto x = [&](Expr k, Expr m) {
+  auto x = [&, input = input](Expr k, Expr m) {
     return halves.widen(input(k, min(m, rows - 1)),
                         op.getInput().getType().getElementType());
   };
-  auto w = [&](Expr j, Expr k, Expr p) {
+  auto w = [&, weight = weight](Expr j, Expr k, Expr p) {
     return halves.widen(weight(j, k, p),
                         op.getWeight().getType().getElementType());
   };

@@ -14,7 +14,7 @@
 #ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEAR_H
 #define ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEAR_H
 
-#include "../HalideKernel.h"
+#include "../ExprEmitter.h"
 #include "RowReduction.h"
 
 namespace attn {
@@ -73,8 +73,65 @@ struct LinearAlgorithm {
 mlir::FailureOr<LinearShape> getLinearShape(FusedLinearOp op, KernelOp kernel,
                                             const TargetInfo &target);
 
+/// Input and weight as arguments of the kernel, or an error.
+struct LinearOperands {
+  Halide::ImageParam input, weight;
+};
+mlir::FailureOr<LinearOperands>
+getLinearOperands(FusedLinearOp op, const KernelArguments &arguments);
+
+/// The epilogue region over (acc, m, n). Columns are always inside [0, N), so
+/// that a read at column n of a tensor of N columns needs no clamp: a clamp
+/// would turn a vector load into a gather.
+mlir::FailureOr<Halide::Expr>
+emitEpilogue(FusedLinearOp op, ExprEmitter &values, const LinearShape &shape,
+             const Halide::Expr &acc, const Halide::Expr &m,
+             const Halide::Expr &n);
+
+/// Declares that index `n` is inside dimensions of `columns` elements.
+void promiseColumns(ExprEmitter &values, mlir::ValueRange tensors,
+                    const Halide::Expr &n, int64_t columns);
+
+/// output(n, m) = (row - mean) / sqrt(variance + epsilon) * gamma + beta.
+void emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
+              FusedLinearOp op);
+
 /// Schedule/LinearCpu.cpp.
 void scheduleLinearCpu(LinearAlgorithm &algorithm, const TargetInfo &target);
+
+/// Splits the rows of the output into blocks of `blockRows` and normalizes each
+/// when it is computed. Returns the loop over blocks.
+Halide::Var scheduleNorm(LinearAlgorithm &algorithm,
+                         const Halide::Expr &blockRows);
+
+/// Rows of a block: `rows` in equal parts of at most about `limit`, a multiple
+/// of mr, never 0 (it is a divisor).
+Halide::Expr balancedBlock(const Halide::Expr &rows, int limit, int mr);
+
+//===----------------------------------------------------------------------===//
+// With a matrix unit
+//===----------------------------------------------------------------------===//
+
+/// A layer of bf16 numbers whose product is one form, for any number of rows:
+/// weights as they lie in memory times the rows in pairs of channels, 32 rows
+/// at a time (MatrixLinear.cpp).
+struct MatrixLinearAlgorithm {
+  LinearAlgorithm layer; ///< `row`, `output` and what a norm needs.
+  int nb, mb;           ///< Columns of a product, rows that are paired at once.
+  Halide::Func pairs;   ///< (row of block, pair, block)
+  Halide::Func product; ///< (column, row of block, group of columns, block)
+  Halide::Var row{"i"}, pair{"pair"}, block{"t"}, column{"j"}, group{"p"};
+};
+
+/// Rows of a product.
+inline constexpr int matrixRows = 32;
+
+mlir::FailureOr<HalideKernel>
+emitMatrixLinear(FusedLinearOp op, KernelOp kernel, const TargetInfo &target);
+
+/// Schedule/MatrixLinearCpu.cpp.
+void scheduleMatrixLinearCpu(MatrixLinearAlgorithm &algorithm,
+                             const TargetInfo &target);
 
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEAR_H

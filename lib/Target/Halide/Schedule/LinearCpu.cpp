@@ -41,9 +41,7 @@ static constexpr int kTaskRows = 32;
 
 static Expr ceilDiv(const Expr &a, const Expr &b) { return (a + b - 1) / b; }
 
-/// Rows of a block: `rows` in equal parts of at most about `limit`, a multiple
-/// of mr, never 0 (it is a divisor).
-static Expr balancedBlock(const Expr &rows, int limit, int mr) {
+Expr attn::balancedBlock(const Expr &rows, int limit, int mr) {
   Expr count = max(ceilDiv(rows, limit), 1);
   return max(ceilDiv(ceilDiv(rows, count), mr), 1) * mr;
 }
@@ -209,34 +207,39 @@ static void scheduleSingle(LinearAlgorithm &algorithm) {
                       shape.rest);
 }
 
+Var attn::scheduleNorm(LinearAlgorithm &algorithm, const Expr &blockRows) {
+  Var n = algorithm.n, m = algorithm.m;
+  Var block("norm_block"), inBlock("norm_in_block"), rows("norm_rows"),
+      row("norm_row"), chunk("norm_chunk"), lane("norm_lane");
+  algorithm.output
+      .split(m, block, inBlock, blockRows, TailStrategy::GuardWithIf)
+      .split(inBlock, rows, row, kNormRows, TailStrategy::GuardWithIf)
+      .split(n, chunk, lane, algorithm.shape.vector, TailStrategy::GuardWithIf)
+      .reorder(lane, row, chunk, rows, block)
+      .vectorize(lane)
+      .unroll(row)
+      .parallel(rows);
+  algorithm.row.compute_at(algorithm.output, block);
+  LoopLevel loop(algorithm.output, rows);
+  for (RowReduction &reduction : algorithm.statistics)
+    scheduleRowReduction(reduction, loop, kNormRows);
+  algorithm.inverse.compute_at(loop)
+      .store_in(MemoryType::Stack)
+      .bound_extent(m, kNormRows)
+      .unroll(m);
+  return block;
+}
+
 void attn::scheduleLinearCpu(LinearAlgorithm &algorithm,
                              const TargetInfo &target) {
   const LinearShape &shape = algorithm.shape;
-  Var n = algorithm.n, m = algorithm.m;
+  Var n = algorithm.n;
   algorithm.output.bound(n, 0, shape.columns);
   if (algorithm.hasNorm) {
     // A row block before its norm takes at most half of L2.
     int fits = static_cast<int>(target.l2Bytes / 2 / 4 / shape.columns);
     int limit = std::max(std::min(shape.rowBlock, fits), shape.mr);
-    Expr blockRows = balancedBlock(algorithm.rows, limit, shape.mr);
-    Var block("norm_block"), inBlock("norm_in_block"), rows("norm_rows"),
-        row("norm_row"), chunk("norm_chunk"), lane("norm_lane");
-    algorithm.output
-        .split(m, block, inBlock, blockRows, TailStrategy::GuardWithIf)
-        .split(inBlock, rows, row, kNormRows, TailStrategy::GuardWithIf)
-        .split(n, chunk, lane, shape.vector, TailStrategy::GuardWithIf)
-        .reorder(lane, row, chunk, rows, block)
-        .vectorize(lane)
-        .unroll(row)
-        .parallel(rows);
-    algorithm.row.compute_at(algorithm.output, block);
-    LoopLevel loop(algorithm.output, rows);
-    for (RowReduction &reduction : algorithm.statistics)
-      scheduleRowReduction(reduction, loop, kNormRows);
-    algorithm.inverse.compute_at(loop)
-        .store_in(MemoryType::Stack)
-        .bound_extent(m, kNormRows)
-        .unroll(m);
+    scheduleNorm(algorithm, balancedBlock(algorithm.rows, limit, shape.mr));
   }
   scheduleTiles(algorithm,
                 {algorithm.tiles, 1, shape.mr, algorithm.ifTiles, ""});
