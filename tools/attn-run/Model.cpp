@@ -19,6 +19,11 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 using namespace llvm;
 
 namespace attn::run {
@@ -69,6 +74,17 @@ Model::importOnnx(const onnx::Model &onnx, StringRef path,
   return model;
 }
 
+/// Whether the system lets this process use the tiles of AMX, as the run-time
+/// asks it (lib/Runtime/Cpu.c).
+static bool mayUseTiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long requestPermission = 0x1023, tileData = 18;
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+#else
+  return false;
+#endif
+}
+
 /// Bits of attn-c/cpu.h would need the run-time's own detection; here LLVM's
 /// does, by the features that tell the levels apart.
 StringRef hostTarget() {
@@ -79,8 +95,9 @@ StringRef hostTarget() {
   if (Triple(sys::getProcessTriple()).isAArch64())
     return "arm64";
   if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
-    return has({"avx512bf16", "amx-tile", "amx-bf16"}) ? "x86-64-v4-amx"
-                                                       : "x86-64-v4";
+    return has({"avx512bf16", "amx-tile", "amx-bf16"}) && mayUseTiles()
+               ? "x86-64-v4-amx"
+               : "x86-64-v4";
   if (has({"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}))
     return "x86-64-v3";
   return "x86-64-v2";
