@@ -122,12 +122,13 @@ TEST_F(Host, TakesASizeWhoseNameNothingDeclares) {
 TEST_F(Host, RefusesATargetThatIsNotThereOrUnknown) {
   EXPECT_FALSE(lower("", false, ""));
   EXPECT_FALSE(lower("", false, "attributes {attn.target = \"pdp-11\"}"));
-  EXPECT_THAT(messages,
-              ElementsAre("expected attn.target to be one of x86-64-v2, "
-                          "x86-64-v3, x86-64-v4, arm64, got none: run "
-                          "attn-select-targets",
-                          "expected attn.target to be one of x86-64-v2, "
-                          "x86-64-v3, x86-64-v4, arm64, got 'pdp-11'"));
+  EXPECT_THAT(
+      messages,
+      ElementsAre("expected attn.target to be one of x86-64-v2, "
+                  "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, got none: run "
+                  "attn-select-targets",
+                  "expected attn.target to be one of x86-64-v2, "
+                  "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, got 'pdp-11'"));
 }
 
 TEST_F(Host, RefusesTwoEntries) {
