@@ -46,7 +46,7 @@ private:
     func.bound(a.q, 0, rows).vectorize(a.q, lanes).unroll(a.q);
   }
   /// A function that the run-time fills.
-  void place(Func func, Halide::LoopLevel level) {
+  void place(Func func, const Halide::LoopLevel &level) {
     func.compute_at(level).store_in(MemoryType::Stack).bound(a.q, 0, rows);
   }
 };
