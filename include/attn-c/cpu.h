@@ -6,7 +6,7 @@
 |* a model needs into the object (attn/Analysis/TargetInfo.h); the object's   *|
 |* run-time asks the CPU and the operating system for the same bits at load   *|
 |* and takes, of the variants whose bits are all there, the one that needs    *|
-|* most. A bit of a wide register file (AVX, AVX-512, AMX) also means that   *|
+|* most. A bit of a wide register file (AVX, AVX-512, AMX) also means that    *|
 |* the system saves it. Bits are part of the object format: new ones are      *|
 |* added at the end.                                                          *|
 \*===----------------------------------------------------------------------===*/

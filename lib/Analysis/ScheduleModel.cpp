@@ -96,10 +96,6 @@ static bool isDecodeTile(int64_t headSize, int64_t valueSize, int64_t queries) {
   return queries >= 1 && queries <= 8 && headSize >= 4 && valueSize % 4 == 0;
 }
 
-/// Rows, columns and depth of two tiles of a matrix unit beside each other,
-/// which use each operand that is loaded twice.
-static constexpr int64_t matrixSide = 32;
-
 /// Tiles for a matrix unit: as few queries as its products take, so that the
 /// scores of many keys fit.
 static AttentionTiles chooseMatrixTiles(const TargetInfo &target,
@@ -125,10 +121,9 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
   int64_t queries = shape.queries;
   if (isDecodeTile(headSize, valueSize, queries))
     return chooseDecodeTiles(target, valueSize, queries);
-  // Channels beyond whole steps of a product would have to be copied; 512 are
-  // what the run-time has room for at the end of a tensor.
+  // Channels beyond whole steps of a product would have to be copied.
   if (target.hasMatrixUnit() && shape.isBrainProduct &&
-      headSize % matrixSide == 0 && headSize <= 512)
+      headSize % matrixSide == 0 && headSize <= matrixChannels)
     return chooseMatrixTiles(target, valueSize);
   RegisterTile scores = chooseScoreTile(target);
   int64_t lanes = target.f32Lanes();

@@ -28,10 +28,10 @@ using namespace attn;
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Rows, columns and depth of a step of a matrix unit (lib/Runtime/Matrix.c),
-/// and its cycles: four products of 16 cycles, whose 4 KiB of operands come
-/// from the second-level cache at 48 bytes a cycle.
-static constexpr double matrixDepth = 32, matrixCycles = 85;
+/// Cycles of a step of a matrix unit (lib/Runtime/Matrix.c): four products of
+/// 16 cycles, whose 4 KiB of operands come from the second-level cache at 48
+/// bytes a cycle.
+static constexpr double matrixDepth = matrixSide, matrixCycles = 85;
 
 namespace {
 

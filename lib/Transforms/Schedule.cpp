@@ -145,7 +145,7 @@ static bool fitsMatrix(KernelOp kernel) {
     fits &= op.getCombine().empty() && isBrain(op.getQuery()) &&
             isBrain(op.getKey()) &&
             llvm::all_of(op.getResult().getType().getShape(),
-                         [](int64_t size) { return size % 32 == 0; });
+                         [](int64_t size) { return size % matrixSide == 0; });
   });
   kernel.walk([&](TileMixOp op) {
     fits &= op.getValues().empty() && isBrain(op.getValue());

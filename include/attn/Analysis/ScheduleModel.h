@@ -55,6 +55,12 @@ struct AttentionShape {
   bool isBrainProduct = false;
 };
 
+/// Rows, columns and depth of two tiles of a matrix unit beside each other,
+/// which use each operand that is loaded twice (lib/Runtime/Matrix.c).
+inline constexpr int64_t matrixSide = 32;
+/// Channels of a head that the run-time has room for at the end of a tensor.
+inline constexpr int64_t matrixChannels = 512;
+
 /// Keys of a tile, at most, where a mask hides keys.
 inline constexpr int64_t maskedKeys = 64;
 

@@ -29,9 +29,8 @@ struct EvaluatorOptions {
   uint64_t maxBytes = uint64_t(4) << 30;
   /// Rounds as a plain evaluation in the types of the IR does: each step of a
   /// sum and of a formula to f32, for f64 tensors each step of a sum to f64
-  /// (otherwise sums are kept in more bits), each result to its
-  /// type. How far that is from the exact result is what a kernel is held
-  /// against.
+  /// (otherwise sums are kept in more bits), each result to its type. How far
+  /// that is from the exact result is what a kernel is held against.
   bool isPlain = false;
 };
 

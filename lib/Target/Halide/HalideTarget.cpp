@@ -85,10 +85,10 @@ private:
                    op->memory_type == Halide::MemoryType::Register ||
                    op->memory_type == Halide::MemoryType::Auto;
     int64_t elements = op->constant_allocation_size(); // 0: known at run time
-    bool fits = op->memory_type != Halide::MemoryType::Auto ||
-                Halide::Internal::can_allocation_fit_on_stack(elements *
-                                                              op->type.bytes());
-    if (!onStack || elements == 0 || !fits)
+    bool fits = elements > 0 && (op->memory_type != Halide::MemoryType::Auto ||
+                                 Halide::Internal::can_allocation_fit_on_stack(
+                                     elements * op->type.bytes()));
+    if (!onStack || !fits)
       names.push_back(op->name);
     IRVisitor::visit(op);
   }

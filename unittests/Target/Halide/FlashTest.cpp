@@ -481,7 +481,8 @@ TEST_F(FlashTest, RefusedSchedulesOfOtherKinds) {
   std::string none =
       text.substr(0, begin) + text.substr(text.find('}', begin) + 1);
   expectRefused(none, "expected #attn.flash_schedule, #attn.decode_schedule or "
-                      "#attn.matrix_schedule (because of what the kernel computes), got no such "
+                      "#attn.matrix_schedule (because of what the kernel "
+                      "computes), got no such "
                       "schedule");
 }
 

@@ -22,6 +22,8 @@
 #include "../MatrixCalls.h"
 #include "FlashBuilder.h"
 
+#include "attn/Analysis/ScheduleModel.h"
+
 using namespace mlir;
 using namespace attn;
 using Halide::Expr;
@@ -29,9 +31,8 @@ using Halide::Func;
 using Halide::RDom;
 using Halide::Var;
 
-/// Numbers that a tile register multiplies and adds up: keys and channels come
-/// in steps of so many.
-static constexpr int depth = 32;
+/// Keys and channels come in steps of so many.
+static constexpr int depth = static_cast<int>(matrixSide);
 
 static int wholeSteps(int64_t size) {
   return static_cast<int>(llvm::alignTo(size, depth));

@@ -16,6 +16,7 @@
 
 #include "../ExprEmitter.h"
 #include "RowReduction.h"
+#include "attn/Analysis/ScheduleModel.h"
 
 namespace attn {
 
@@ -124,7 +125,7 @@ struct MatrixLinearAlgorithm {
 };
 
 /// Rows of a product.
-inline constexpr int matrixRows = 32;
+inline constexpr int matrixRows = static_cast<int>(matrixSide);
 
 mlir::FailureOr<HalideKernel>
 emitMatrixLinear(FusedLinearOp op, KernelOp kernel, const TargetInfo &target);

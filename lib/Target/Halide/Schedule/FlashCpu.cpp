@@ -44,28 +44,20 @@ using Halide::Var;
 static constexpr int reductionBody = 48;
 
 namespace {
-struct FlashCpuSchedule : FlashParts {
-  using FlashParts::FlashParts;
+struct FlashCpuSchedule : QueryLaneParts {
+  using QueryLaneParts::QueryLaneParts;
 
   LogicalResult check();
   void scheduleQuery();
-  void scheduleState();
   void scheduleScores(FlashStage &stage);
   void scheduleWeights(FlashStage &stage);
   void scheduleMix(FlashStage &stage);
 
 private:
-  /// Vectors over the queries of a tile. The bound is what makes them whole.
-  void vectorizeRows(Func func) {
-    func.bound(a.q, 0, rows).vectorize(a.q, lanes).unroll(a.q);
-  }
   /// Steps of a reduction that are unrolled: a divisor of 4.
   int reductionUnroll(int scalars) const {
     int steps = reductionBody / (rows / lanes * scalars);
     return std::clamp<int>(llvm::bit_floor<uint64_t>(steps), 1, 4);
-  }
-  template <typename Stage> void vectorizeRowsOf(Stage stage) {
-    stage.vectorize(a.q, lanes).unroll(a.q);
   }
 };
 } // namespace
@@ -91,21 +83,6 @@ void FlashCpuSchedule::scheduleQuery() {
       .reorder(a.qv, a.d, a.qg)
       .unroll(a.qv)
       .vectorize(a.d, width, TailStrategy::ShiftInwards);
-}
-
-void FlashCpuSchedule::scheduleState() {
-  a.state.compute_at(a.result, tileLoop)
-      .store_in(MemoryType::Stack)
-      .bound(a.di, 0, columns)
-      .bound(a.dg, 0, static_cast<int>(a.blocks()) + 1);
-  vectorizeRows(a.state);
-  vectorizeRows(a.inverse);
-  for (FlashStage &stage : a.stages) {
-    Halide::Stage update = a.state.update(stage.update);
-    update.reorder(a.q, stage.column, stage.block, stage.tile);
-    vectorizeRowsOf(update);
-    update.unroll(stage.column).partition(stage.tile, Partition::Never);
-  }
 }
 
 void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
@@ -171,16 +148,6 @@ void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
 
 void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
   Halide::LoopLevel block(a.state, stage.block);
-  auto place = [&](Func mix) {
-    mix.compute_at(block)
-        .store_in(MemoryType::Register)
-        .bound(a.di, 0, columns)
-        .bound_storage(a.dg, 1)
-        .reorder(a.q, a.di, a.dg)
-        .unroll(a.di);
-    vectorizeRows(mix);
-    vectorizeRowsOf(mix.update());
-  };
   if (stage.wideValues.defined()) {
     stage.wideValues.compute_at(block)
         .store_in(MemoryType::Stack)
@@ -191,19 +158,15 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
         .reorder(a.di, stage.wideValueKey, a.dg)
         .vectorize(a.di, lanesOf(columns));
   }
-  place(stage.mix);
+  stage.mix.compute_at(block);
+  placeMix(stage.mix);
   RVar outer("mixOuter"), inner("mixInner");
   stage.mix.update()
       .split(stage.mixKey, outer, inner, reductionUnroll(columns))
       .reorder(a.q, a.di, inner, outer, a.dg)
       .unroll(a.di)
       .unroll(inner);
-  if (!stage.hasFiniteTest())
-    return;
-  place(stage.slowMix);
-  stage.slowMix.update()
-      .reorder(a.q, a.di, stage.slowMixKey, a.dg)
-      .unroll(a.di);
+  scheduleSlowMix(stage);
 }
 
 LogicalResult attn::scheduleFlashCpu(FlashAlgorithm &algorithm,

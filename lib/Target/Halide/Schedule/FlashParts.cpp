@@ -161,6 +161,45 @@ void FlashParts::boundCounters(FlashStage &stage) {
   }
 }
 
+void QueryLaneParts::vectorizeRows(Func func) {
+  func.bound(a.q, 0, rows).vectorize(a.q, lanes).unroll(a.q);
+}
+
+void QueryLaneParts::scheduleState() {
+  a.state.compute_at(a.result, tileLoop)
+      .store_in(MemoryType::Stack)
+      .bound(a.di, 0, columns)
+      .bound(a.dg, 0, static_cast<int>(a.blocks()) + 1);
+  vectorizeRows(a.state);
+  vectorizeRows(a.inverse);
+  for (FlashStage &stage : a.stages) {
+    Halide::Stage update = a.state.update(stage.update);
+    update.reorder(a.q, stage.column, stage.block, stage.tile);
+    vectorizeRowsOf(update);
+    update.unroll(stage.column).partition(stage.tile, Partition::Never);
+  }
+}
+
+void QueryLaneParts::placeMix(Func mix) {
+  mix.store_in(MemoryType::Register)
+      .bound(a.di, 0, columns)
+      .bound_storage(a.dg, 1)
+      .reorder(a.q, a.di, a.dg)
+      .unroll(a.di);
+  vectorizeRows(mix);
+  vectorizeRowsOf(mix.update());
+}
+
+void QueryLaneParts::scheduleSlowMix(FlashStage &stage) {
+  if (!stage.hasFiniteTest())
+    return;
+  stage.slowMix.compute_at(a.state, stage.block);
+  placeMix(stage.slowMix);
+  stage.slowMix.update()
+      .reorder(a.q, a.di, stage.slowMixKey, a.dg)
+      .unroll(a.di);
+}
+
 void FlashParts::scheduleTests(FlashStage &stage) {
   Halide::LoopLevel tile(a.state, stage.tile);
   for (TileTest &test : stage.tests) {

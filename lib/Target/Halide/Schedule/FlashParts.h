@@ -55,6 +55,23 @@ struct FlashParts {
   Halide::Var tileLoop; ///< The innermost loop outside a query tile.
 };
 
+/// What the forms with queries in the lanes of vectors share.
+struct QueryLaneParts : FlashParts {
+  using FlashParts::FlashParts;
+
+  void scheduleState();
+  /// A mix of values that is finished in registers, a block of channels at a
+  /// time.
+  void placeMix(Halide::Func mix);
+  /// The mix where values are not finite.
+  void scheduleSlowMix(FlashStage &stage);
+  /// Vectors over the queries of a tile. The bound is what makes them whole.
+  void vectorizeRows(Halide::Func func);
+  void vectorizeRowsOf(Halide::Stage stage) {
+    stage.vectorize(a.q, lanes).unroll(a.q);
+  }
+};
+
 /// Schedules a kernel by the parts that one of the two forms has of its own.
 template <typename Form> mlir::LogicalResult scheduleBy(Form form) {
   if (failed(form.check()))

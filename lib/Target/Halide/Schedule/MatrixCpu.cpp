@@ -17,34 +17,29 @@
 //===----------------------------------------------------------------------===//
 #include "FlashParts.h"
 
+#include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TargetInfo.h"
 
 using namespace mlir;
 using namespace attn;
 using Halide::Func;
 using Halide::MemoryType;
-using Halide::Partition;
-using Halide::TailStrategy;
 using Halide::Var;
 
 namespace {
-struct MatrixCpuSchedule : FlashParts {
-  using FlashParts::FlashParts;
+struct MatrixCpuSchedule : QueryLaneParts {
+  using QueryLaneParts::QueryLaneParts;
 
   LogicalResult check();
   void scheduleQuery();
-  void scheduleState();
   void scheduleScores(FlashStage &stage);
   void scheduleWeights(FlashStage &stage);
   void scheduleMix(FlashStage &stage);
 
 private:
   /// Rows of a tile and steps of a sum: what one product takes.
-  static constexpr int side = 32;
+  static constexpr int side = static_cast<int>(matrixSide);
 
-  void vectorizeRows(Func func) {
-    func.bound(a.q, 0, rows).vectorize(a.q, lanes).unroll(a.q);
-  }
   /// A function that the run-time fills.
   void place(Func func, const Halide::LoopLevel &level) {
     func.compute_at(level).store_in(MemoryType::Stack).bound(a.q, 0, rows);
@@ -65,12 +60,10 @@ LogicalResult MatrixCpuSchedule::check() {
   for (FlashStage &stage : a.stages)
     ok &= succeeded(checkMultiple(stage.keys, side, "the rows of the key tile",
                                   "the side of a product ="));
-  // A buffer of the run-time for keys at the end of the tensor.
-  constexpr int64_t mostChannels = 512;
-  if (a.headSize > mostChannels) {
+  if (a.headSize > matrixChannels) {
     kernel.emitOpError("expected at most ")
-        << mostChannels << " channels of a head for #attn.matrix_schedule, got "
-        << a.headSize;
+        << matrixChannels
+        << " channels of a head for #attn.matrix_schedule, got " << a.headSize;
     ok = false;
   }
   if (!ok)
@@ -97,23 +90,6 @@ void MatrixCpuSchedule::scheduleQuery() {
   update.reorder(order);
   for (const Var &var : copy.outer)
     update.parallel(var);
-}
-
-void MatrixCpuSchedule::scheduleState() {
-  a.state.compute_at(a.result, tileLoop)
-      .store_in(MemoryType::Stack)
-      .bound(a.di, 0, columns)
-      .bound(a.dg, 0, static_cast<int>(a.blocks()) + 1);
-  vectorizeRows(a.state);
-  vectorizeRows(a.inverse);
-  for (FlashStage &stage : a.stages) {
-    Halide::Stage update = a.state.update(stage.update);
-    update.reorder(a.q, stage.column, stage.block, stage.tile)
-        .vectorize(a.q, lanes)
-        .unroll(a.q)
-        .unroll(stage.column)
-        .partition(stage.tile, Partition::Never);
-  }
 }
 
 void MatrixCpuSchedule::scheduleScores(FlashStage &stage) {
@@ -150,20 +126,7 @@ void MatrixCpuSchedule::scheduleMix(FlashStage &stage) {
   place(stage.product, Halide::LoopLevel(a.state, stage.tile));
   stage.product.bound(a.d, 0,
                       static_cast<int>(llvm::alignTo(a.valueSize, side)));
-  if (!stage.hasFiniteTest())
-    return;
-  stage.slowMix.compute_at(a.state, stage.block)
-      .store_in(MemoryType::Register)
-      .bound(a.di, 0, columns)
-      .bound_storage(a.dg, 1)
-      .reorder(a.q, a.di, a.dg)
-      .unroll(a.di);
-  vectorizeRows(stage.slowMix);
-  stage.slowMix.update()
-      .reorder(a.q, a.di, stage.slowMixKey, a.dg)
-      .unroll(a.di)
-      .vectorize(a.q, lanes)
-      .unroll(a.q);
+  scheduleSlowMix(stage);
 }
 
 LogicalResult attn::scheduleMatrixCpu(FlashAlgorithm &algorithm,
