@@ -197,15 +197,20 @@ void attn::emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
   algorithm.hasNorm = true;
 }
 
-FailureOr<LinearOperands>
-attn::getLinearOperands(FusedLinearOp op, const KernelArguments &arguments) {
+FailureOr<LinearOperands> attn::bindLinearOperands(FusedLinearOp op,
+                                                   KernelOp kernel,
+                                                   ExprEmitter &values) {
+  FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
+  if (failed(arguments))
+    return failure();
   auto find = [&](Value value) -> Halide::ImageParam {
     auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != op->getBlock())
+    if (!argument || argument.getOwner() != &kernel.getBody().front())
       return Halide::ImageParam();
-    return arguments.tensors[argument.getArgNumber()];
+    return arguments->tensors[argument.getArgNumber()];
   };
-  LinearOperands operands{find(op.getInput()), find(op.getWeight())};
+  LinearOperands operands{find(op.getInput()), find(op.getWeight()),
+                          arguments->args};
   if (!operands.input.defined() || !operands.weight.defined())
     return op.emitOpError("expected input and weight to be arguments of the "
                           "kernel (because it reads them where they lie)");
@@ -220,13 +225,10 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   if (failed(shape))
     return failure();
   ExprEmitter values{HalfFloats(target)};
-  FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
-  if (failed(arguments))
-    return failure();
-  FailureOr<LinearOperands> operands = getLinearOperands(op, *arguments);
+  FailureOr<LinearOperands> operands = bindLinearOperands(op, kernel, values);
   if (failed(operands))
     return failure();
-  auto [input, weight] = *operands;
+  Halide::ImageParam input = operands->input, weight = operands->weight;
 
   LinearAlgorithm algorithm;
   algorithm.shape = *shape;
@@ -238,11 +240,11 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   weight.dim(2).set_stride(static_cast<int>(int64_t(shape->nr) * shape->inner));
   weight.set_host_alignment(64);
   const HalfFloats &halves = values.halves;
-  auto x = [&, input = input](Expr k, Expr m) {
+  auto x = [&](Expr k, Expr m) {
     return halves.widen(input(k, min(m, rows - 1)),
                         op.getInput().getType().getElementType());
   };
-  auto w = [&, weight = weight](Expr j, Expr k, Expr p) {
+  auto w = [&](Expr j, Expr k, Expr p) {
     return halves.widen(weight(j, k, p),
                         op.getWeight().getType().getElementType());
   };
@@ -300,6 +302,6 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   scheduleLinearCpu(algorithm, target);
   HalideKernel result;
   result.pipeline = Halide::Pipeline(algorithm.output);
-  result.args = arguments->args;
+  result.args = operands->args;
   return result;
 }

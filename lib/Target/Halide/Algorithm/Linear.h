@@ -74,12 +74,16 @@ struct LinearAlgorithm {
 mlir::FailureOr<LinearShape> getLinearShape(FusedLinearOp op, KernelOp kernel,
                                             const TargetInfo &target);
 
-/// Input and weight as arguments of the kernel, or an error.
+/// The arguments of a kernel, and which of them are input and weight.
 struct LinearOperands {
   Halide::ImageParam input, weight;
+  std::vector<Halide::Argument> args;
 };
+
+/// Binds the kernel's arguments in `values`. Input and weight must be among
+/// them.
 mlir::FailureOr<LinearOperands>
-getLinearOperands(FusedLinearOp op, const KernelArguments &arguments);
+bindLinearOperands(FusedLinearOp op, KernelOp kernel, ExprEmitter &values);
 
 /// The epilogue region over (acc, m, n). Columns are always inside [0, N), so
 /// that a read at column n of a tensor of N columns needs no clamp: a clamp

@@ -52,13 +52,10 @@ FailureOr<HalideKernel> attn::emitMatrixLinear(FusedLinearOp op,
   if (failed(check(op, kernel, schedule, target)))
     return failure();
   ExprEmitter values{HalfFloats(target)};
-  FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
-  if (failed(arguments))
-    return failure();
-  FailureOr<LinearOperands> operands = getLinearOperands(op, *arguments);
+  FailureOr<LinearOperands> operands = bindLinearOperands(op, kernel, values);
   if (failed(operands))
     return failure();
-  auto [input, weight] = *operands;
+  Halide::ImageParam input = operands->input, weight = operands->weight;
 
   MatrixLinearAlgorithm algorithm;
   LinearAlgorithm &layer = algorithm.layer;
@@ -108,7 +105,7 @@ FailureOr<HalideKernel> attn::emitMatrixLinear(FusedLinearOp op,
   scheduleMatrixLinearCpu(algorithm, target);
   HalideKernel kernelOfLayer;
   kernelOfLayer.pipeline = Halide::Pipeline(layer.output);
-  kernelOfLayer.args = arguments->args;
+  kernelOfLayer.args = operands->args;
   attachMatrixCalls(kernelOfLayer.pipeline);
   return kernelOfLayer;
 }
