@@ -139,9 +139,39 @@ Expected<NpyArray> Oracle::scores(const Case &inputs) {
   return std::move((*results)[3]);
 }
 
+/// Makes the channels of each pair that rotary positions turn as large as the
+/// larger of them.
+static void levelPairs(const Kernel &kernel, NpyArray &array) {
+  int64_t vectors = array.numElements() / kernel.channels;
+  for (int64_t vector = 0; vector < vectors; ++vector)
+    for (int64_t pair = 0; pair < kernel.rotaryPairs; ++pair) {
+      int64_t first = kernel.isInterleaved ? 2 * pair : pair;
+      int64_t second = first + (kernel.isInterleaved ? 1 : kernel.rotaryPairs);
+      uint64_t a = vector * kernel.channels + first,
+               b = vector * kernel.channels + second;
+      // What is not a number decides: fmax would leave it out.
+      double x = npyElement(array, a), y = npyElement(array, b);
+      double larger = std::isnan(x) || x > y ? x : y;
+      setNpyElement(array, a, larger);
+      setNpyElement(array, b, larger);
+    }
+}
+
+/// Rotary positions that turn nothing and grow both channels of a pair by
+/// |cos| + |sin|: at least what the terms of a turn come to without signs.
+static void growInsteadOfTurning(NpyArray &cosine, NpyArray &sine) {
+  for (uint64_t i = 0; i < cosine.numElements(); ++i) {
+    setNpyElement(cosine, i,
+                  std::fabs(npyElement(cosine, i)) +
+                      std::fabs(npyElement(sine, i)));
+    setNpyElement(sine, i, 0.0);
+  }
+}
+
 /// The same inputs without signs, where these are numbers: nothing cancels.
 static Case withoutSigns(const Kernel &kernel, const Case &inputs) {
   Case result = inputs;
+  NpyArray *cosine = nullptr;
   for (auto [info, array] : zip_equal(inputsOf(kernel), result.inputs))
     switch (info.input.role) {
     case Role::Query:
@@ -150,9 +180,17 @@ static Case withoutSigns(const Kernel &kernel, const Case &inputs) {
     case Role::Sink:
     case Role::Bias:
     case Role::Factor:
-    case Role::Cosine:
       for (uint64_t i = 0; i < array.numElements(); ++i)
         setNpyElement(array, i, std::fabs(npyElement(array, i)));
+      if (kernel.hasRotary &&
+          (info.input.role == Role::Query || info.input.role == Role::Key))
+        levelPairs(kernel, array);
+      break;
+    case Role::Cosine:
+      cosine = &array;
+      break;
+    case Role::Sine: // Behind its cosine.
+      growInsteadOfTurning(*cosine, array);
       break;
     default:
       break;
