@@ -92,48 +92,8 @@ class Text(Ops):
         return self.same(text, x, g, b)
 
     def rms_norm(self, x, name):
-        """Of rows. It has no operation of its own: the sum of squares, a factor a row, the product."""
         g = self.weight(f"{name}.weight")
-        rows, width = x[1]
-        kind, vector = self.type(x), tensor_type((rows,))
-        n = len(self.body)
-        matrix, row, column = (f"affine_map<(i, j) -> ({of})>" for of in ("i, j", "i", "j"))
-        of_rows = "affine_map<(i) -> (i)>"
-        self.body.append(f"""%zero{n} = arith.constant 0.0 : f32
-  %first{n} = arith.constant 0 : index
-  %rows{n} = tensor.dim {x[0]}, %first{n} : {kind}
-  %none{n} = tensor.empty(%rows{n}) : {vector}
-  %start{n} = linalg.fill ins(%zero{n} : f32) outs(%none{n} : {vector}) -> {vector}
-  %sum{n} = linalg.generic {{indexing_maps = [{matrix}, {row}], iterator_types = ["parallel", "reduction"]}}
-      ins({x[0]} : {kind}) outs(%start{n} : {vector}) {{
-  ^bb0(%a: f32, %sum: f32):
-    %square = arith.mulf %a, %a : f32
-    %next = arith.addf %sum, %square : f32
-    linalg.yield %next : f32
-  }} -> {vector}
-  %width{n} = arith.constant {width}.0 : f32
-  %epsilon{n} = arith.constant {self.EPSILON:.1e} : f32
-  %one{n} = arith.constant 1.0 : f32
-  %scale{n} = linalg.generic {{indexing_maps = [{of_rows}, {of_rows}], iterator_types = ["parallel"]}}
-      ins(%sum{n} : {vector}) outs(%none{n} : {vector}) {{
-  ^bb0(%sum: f32, %out: f32):
-    %mean = arith.divf %sum, %width{n} : f32
-    %wide = arith.addf %mean, %epsilon{n} : f32
-    %root = math.sqrt %wide : f32
-    %scale = arith.divf %one{n}, %root : f32
-    linalg.yield %scale : f32
-  }} -> {vector}
-  %empty{n} = tensor.empty(%rows{n}) : {kind}""")
-        return self.put(
-            f"""linalg.generic {{indexing_maps = [{matrix}, {row}, {column}, {matrix}], iterator_types = ["parallel", "parallel"]}}
-      ins({x[0]}, %scale{n}, {g[0]} : {kind}, {vector}, {self.type(g)}) outs(%empty{n} : {kind}) {{
-  ^bb0(%a: f32, %scale: f32, %g: f32, %out: f32):
-    %normal = arith.mulf %a, %scale : f32
-    %y = arith.mulf %normal, %g : f32
-    linalg.yield %y : f32
-  }} -> {kind}""",
-            x[1],
-        )
+        return self.same(f"attn.rms_norm {x[0]}, {g[0]} epsilon({self.EPSILON:.1e})", x, g)
 
     def softmax(self, x):
         return self.put(f"attn.softmax {x[0]} : {self.type(x)} -> {self.type(x)}", x[1])

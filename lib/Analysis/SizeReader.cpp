@@ -185,8 +185,8 @@ Shape SizeReader::readShape(OpResult tensor) const {
         return input;
       })
       // A result for each element, or each row, of the input.
-      .Case<LayerNormOp, L2NormalizeOp, LearnedPositionsOp, SinusoidalOp,
-            RotaryOp, SoftmaxOp>(
+      .Case<LayerNormOp, RmsNormOp, L2NormalizeOp, LearnedPositionsOp,
+            SinusoidalOp, RotaryOp, SoftmaxOp>(
           [&](Operation *op) { return shape(op->getOperand(0)); })
       .Case([&](DestinationStyleOpInterface written) {
         return shape(

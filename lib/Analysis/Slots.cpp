@@ -39,7 +39,8 @@ double attn::slotsOf(Operation &op) {
       .Case<GeluOp, math::ErfOp>([](auto) { return 24.0; })
       .Case<arith::DivFOp, math::SqrtOp, math::RsqrtOp>(
           [](auto) { return divideSlots; })
-      .Case<LayerNormOp, L2NormalizeOp>([](auto) { return normSlots; })
+      .Case<LayerNormOp, RmsNormOp, L2NormalizeOp>(
+          [](auto) { return normSlots; })
       .Case<SoftmaxOp>([](auto) { return softmaxSlots; })
       .Case<RotaryOp>([](auto) { return 8.0; })
       .Case<arith::ConstantOp, tensor::EmptyOp, tensor::DimOp, YieldOp,

@@ -113,6 +113,10 @@ Tensor multiplyRows(const Tensor &input, const Tensor &weight);
 void layerNormRow(llvm::MutableArrayRef<double> row, const Tensor &gamma,
                   const Tensor &beta, double epsilon);
 
+/// RMS norm of a row, in place.
+void rmsNormRow(llvm::MutableArrayRef<double> row, const Tensor &gamma,
+                double epsilon);
+
 /// The weight of a linear layer as panels, see attn.pack.
 Tensor packWeight(const Tensor &weight, int64_t panel);
 

@@ -210,9 +210,11 @@ static llvm::Expected<Results> evaluateFusedLinear(FusedLinearOp op,
     if (*epilogue)
       for (auto [n, acc] : llvm::enumerate(row))
         acc = epilogue->run({{acc, 0}, {0.0, m}, {0.0, int64_t(n)}}).number;
-    if (op.getGamma())
+    if (op.getBeta())
       layerNormRow(row, *operands[operands.size() - 2], *operands.back(),
                    op.getEpsilon()->convertToDouble());
+    else if (op.getGamma())
+      rmsNormRow(row, *operands.back(), op.getEpsilon()->convertToDouble());
   }
   if (llvm::Error error = epilogue->takeError())
     return std::move(error);

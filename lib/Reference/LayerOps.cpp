@@ -69,11 +69,28 @@ void reference::layerNormRow(MutableArrayRef<double> row, const Tensor &gamma,
         beta.numbers[d];
 }
 
+void reference::rmsNormRow(MutableArrayRef<double> row, const Tensor &gamma,
+                           double epsilon) {
+  double squares = 0.0;
+  for (double x : row)
+    squares += x * x;
+  for (auto [d, x] : llvm::enumerate(row))
+    x = x / std::sqrt(squares / row.size() + epsilon) * gamma.numbers[d];
+}
+
 static Tensor evaluateOp(LayerNormOp op, Operands operands) {
   Tensor result = *operands[0];
   for (int64_t row = 0; row < result.numRows(); ++row)
     layerNormRow(rowOf(result, row), *operands[1], *operands[2],
                  op.getEpsilon().convertToDouble());
+  return result;
+}
+
+static Tensor evaluateOp(RmsNormOp op, Operands operands) {
+  Tensor result = *operands[0];
+  for (int64_t row = 0; row < result.numRows(); ++row)
+    rmsNormRow(rowOf(result, row), *operands[1],
+               op.getEpsilon().convertToDouble());
   return result;
 }
 
@@ -186,7 +203,7 @@ static Tensor evaluateOp(PackOp op, Operands operands) {
 
 FamilyResult reference::evaluateLayerOp(Operation *op, Operands operands) {
   return TypeSwitch<Operation *, FamilyResult>(op)
-      .Case<LinearOp, LayerNormOp, L2NormalizeOp, EmbeddingOp,
+      .Case<LinearOp, LayerNormOp, RmsNormOp, L2NormalizeOp, EmbeddingOp,
             LearnedPositionsOp, SinusoidalOp, PoolOp, PackOp>(
           [&](auto op) { return oneResult(evaluateOp(op, operands)); })
       .Default([](Operation *) { return std::nullopt; });

@@ -140,6 +140,10 @@ llvm::Error reference::checkSizes(Operation *op, Operands operands) {
         sizes.tie("gamma", *operands[1], {"D"});
         sizes.tie("beta", *operands[2], {"D"});
       })
+      .Case<RmsNormOp>([&](RmsNormOp) {
+        sizes.tieLast("input", *operands[0], "D");
+        sizes.tie("gamma", *operands[1], {"D"});
+      })
       .Case<LearnedPositionsOp>([&](LearnedPositionsOp) {
         sizes.tie("input", *operands[0], {"B", "S", "D"});
         sizes.tie("table", *operands[1], {"P", "D"});

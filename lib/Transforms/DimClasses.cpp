@@ -334,7 +334,7 @@ void DimClasses::visit(Operation *op) {
         if (o.getMask())
           equalLeading(op, o.getInput(), o.getMask(), 2);
       })
-      .Case<LayerNormOp, SinusoidalOp, L2NormalizeOp>(
+      .Case<LayerNormOp, RmsNormOp, SinusoidalOp, L2NormalizeOp>(
           [&](auto o) { equalShapes(op, o.getInput(), o.getResult()); })
       .Case([&](tensor::CastOp o) {
         if (isa<RankedTensorType>(o.getSource().getType()) &&

@@ -5,7 +5,7 @@
 //
 // attn-fuse-linear: every attn.linear becomes an attn.fused_linear on rows.
 // What is element-wise after it (bias, activation, residual) is computed while
-// a product is still in registers, and a layer norm while its row is still in
+// a product is still in registers, and a norm while its row is still in
 // the cache, as long as nobody else needs a value in between.
 //
 //===----------------------------------------------------------------------===//
@@ -39,18 +39,20 @@ struct Epilogue {
   /// Element-wise operations, operands first. Only the last one's result is
   /// used by others.
   SmallVector<Operation *> ops;
-  /// A norm of that result, or null.
-  LayerNormOp norm;
+  /// An attn.layer_norm or attn.rms_norm of that result, or null.
+  Operation *norm = nullptr;
 
   /// The value that the fused operation computes.
   Value result(LinearOp linear) {
     if (norm)
-      return norm.getResult();
+      return norm->getResult(0);
     return ops.empty() ? Value(linear.getResult()) : ops.back()->getResult(0);
   }
 };
 
 } // namespace
+
+static bool isNorm(Operation *op) { return isa<LayerNormOp, RmsNormOp>(op); }
 
 /// True if all users of `op` are in `ops`.
 static bool isUsedOnlyBy(Operation *op, ArrayRef<Operation *> ops) {
@@ -96,9 +98,9 @@ static Epilogue findEpilogue(LinearOp linear) {
   }
   Value result = epilogue.result(linear);
   if (result.hasOneUse())
-    if (auto norm = dyn_cast<LayerNormOp>(*result.user_begin()))
-      if (norm.getInput() == result)
-        epilogue.norm = norm;
+    if (Operation *user = *result.user_begin();
+        isNorm(user) && user->getOperand(0) == result)
+      epilogue.norm = user;
   return epilogue;
 }
 
@@ -196,10 +198,13 @@ static FusedLinearOp fuse(LinearOp linear, Epilogue &epilogue) {
   auto rowsType = cast<RankedTensorType>(input.getType());
   Value gamma, beta;
   FloatAttr epsilon;
-  if (epilogue.norm) {
-    gamma = epilogue.norm.getGamma();
-    beta = epilogue.norm.getBeta();
-    epsilon = epilogue.norm.getEpsilonAttr();
+  if (auto norm = dyn_cast_or_null<LayerNormOp>(epilogue.norm)) {
+    gamma = norm.getGamma();
+    beta = norm.getBeta();
+    epsilon = norm.getEpsilonAttr();
+  } else if (auto norm = dyn_cast_or_null<RmsNormOp>(epilogue.norm)) {
+    gamma = norm.getGamma();
+    epsilon = norm.getEpsilonAttr();
   }
   auto fused = FusedLinearOp::create(
       host, loc,
@@ -212,7 +217,7 @@ static FusedLinearOp fuse(LinearOp linear, Epilogue &epilogue) {
   result.replaceAllUsesWith(
       expandRows(host, loc, fused.getResult(), linear.getResult()));
   if (epilogue.norm)
-    epilogue.norm.erase();
+    epilogue.norm->erase();
   for (Operation *op : llvm::reverse(epilogue.ops))
     op->erase();
   linear.erase();
@@ -253,10 +258,10 @@ private:
 
   /// Says why a norm or an element-wise operation stays outside.
   void explainEnd(func::FuncOp func, Value result) {
-    if (result.hasOneUse() || isa<LayerNormOp>(result.getDefiningOp()))
+    if (result.hasOneUse() || isNorm(result.getDefiningOp()))
       return;
     for (Operation *user : result.getUsers()) {
-      if (!isa<LayerNormOp>(user) && !isElementwise(user))
+      if (!isNorm(user) && !isElementwise(user))
         continue;
       remark::missed(user->getLoc(), options(func, "epilogue-not-fused"))
           << remark::reason("{0} stays outside because the value in front of "

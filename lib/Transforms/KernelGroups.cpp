@@ -48,7 +48,7 @@ bool attn::isRepeatedInKernel(Operation *op) {
 
 static bool isRowwise(Operation *op) {
   return isa<EmbeddingOp, LearnedPositionsOp, SinusoidalOp, LayerNormOp,
-             SoftmaxOp, L2NormalizeOp, PoolOp>(op) ||
+             RmsNormOp, SoftmaxOp, L2NormalizeOp, PoolOp>(op) ||
          isElementwise(op);
 }
 
@@ -89,7 +89,7 @@ StringRef KernelGroup::name() const {
     return linear.getGamma() ? "linear_norm" : "linear";
   if (holds<linalg::LinalgOp>(ops))
     return "generic";
-  bool normalizes = holds<LayerNormOp>(ops);
+  bool normalizes = holds<LayerNormOp, RmsNormOp>(ops);
   if (holds<EmbeddingOp>(ops))
     return normalizes ? "embed_norm" : "embed";
   if (holds<PoolOp>(ops))

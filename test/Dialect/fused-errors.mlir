@@ -241,8 +241,18 @@ func.func @fused_linear_c2_panels(%x: tensor<?x8xf32>, %w: tensor<4x8x24xf32>) {
 // -----
 
 func.func @fused_linear_c3_together(%x: tensor<?x8xf32>, %w: tensor<4x8xf32>, %g: tensor<4xf32>) {
-  // expected-error @+1 {{expected gamma, beta and epsilon together (because they ask for a layer norm), got gamma, no beta and no epsilon}}
+  // expected-error @+1 {{expected gamma and epsilon together, and beta with them only (because they ask for a norm), got gamma, no beta and no epsilon}}
   %0 = "attn.fused_linear"(%x, %w, %g) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>}> ({}) : (tensor<?x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  // expected-error @+1 {{expected gamma and epsilon together, and beta with them only (because they ask for a norm), got no gamma, beta and no epsilon}}
+  %1 = "attn.fused_linear"(%x, %w, %g) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 1>}> ({}) : (tensor<?x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @fused_linear_c3_rms_norm(%x: tensor<?x8xf32>, %w: tensor<4x8xf32>, %g: tensor<3xf32>) {
+  // expected-error @+1 {{expected N = 4 in gamma (because weight has N = 4), got 3}}
+  %0 = attn.fused_linear %x, %w rms_norm(%g : tensor<3xf32>) epsilon(1.0) : tensor<?x8xf32>, tensor<4x8xf32> -> tensor<?x4xf32>
   return
 }
 

@@ -103,8 +103,9 @@ func.func @key_ranges(%q: tensor<?x?x12x32xf32>, %c: f32) -> tensor<?x?x12x32xf3
 // CHECK: attn.fused_linear %{{.*}}, %{{.*}} capture(%{{.*}}, %{{.*}} : tensor<1536xf32>, tensor<?x1536xf32>) epilogue {
 // CHECK: attn.gelu %{{.*}}<erf> : f32
 // CHECK: } layer_norm(%{{.*}}, %{{.*}} : tensor<1536xf32>, tensor<1536xf32>) epsilon(1.0e-12) : tensor<?x384xf32>, tensor<64x384x24xf32> -> tensor<?x1536xf32>
+// CHECK: attn.fused_linear %{{.*}}, %{{.*}} rms_norm(%{{.*}} : tensor<1536xf32>) epsilon(1.0e-06) : tensor<?x384xf32>, tensor<1536x384xf32> -> tensor<?x1536xf32>
 func.func @fused_linear(%x: tensor<?x384xf32>, %w: tensor<1536x384xf32>, %p: tensor<64x384x24xf32>, %b: tensor<1536xf32>)
-    -> tensor<?x1536xf32> {
+    -> (tensor<?x1536xf32>, tensor<?x1536xf32>) {
   %0 = attn.fused_linear %x, %w : tensor<?x384xf32>, tensor<1536x384xf32> -> tensor<?x1536xf32>
   %1 = attn.fused_linear %x, %p capture(%b, %0 : tensor<1536xf32>, tensor<?x1536xf32>) epilogue {
   ^bb0(%acc: f32, %m: index, %n: index, %bias: tensor<1536xf32>, %residual: tensor<?x1536xf32>):
@@ -116,7 +117,8 @@ func.func @fused_linear(%x: tensor<?x384xf32>, %w: tensor<1536x384xf32>, %p: ten
     attn.yield %6 : f32
   } layer_norm(%b, %b : tensor<1536xf32>, tensor<1536xf32>) epsilon(1.0e-12)
       : tensor<?x384xf32>, tensor<64x384x24xf32> -> tensor<?x1536xf32>
-  return %1 : tensor<?x1536xf32>
+  %7 = attn.fused_linear %x, %w rms_norm(%b : tensor<1536xf32>) epsilon(1.0e-6) : tensor<?x384xf32>, tensor<1536x384xf32> -> tensor<?x1536xf32>
+  return %1, %7 : tensor<?x1536xf32>, tensor<?x1536xf32>
 }
 
 // CHECK-LABEL: func.func @attention_of_mixed_types

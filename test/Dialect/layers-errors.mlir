@@ -245,6 +245,46 @@ func.func @layer_norm_c4_type(%x: tensor<?x8xf32>, %g: tensor<8xf32>) {
 
 // -----
 
+func.func @rms_norm_c1_gamma(%x: tensor<2x8xf32>, %g: tensor<7xf32>) {
+  // expected-error @+1 {{expected D = 8 in gamma (because input has D = 8), got 7}}
+  %0 = attn.rms_norm %x, %g epsilon(1.0e-5) : tensor<2x8xf32>, tensor<7xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c1_rank_0(%x: tensor<f32>, %g: tensor<8xf32>) {
+  // expected-error @+1 {{expected input of rank 1 or more (because rows of the last dimension are normalised), got rank 0}}
+  %0 = attn.rms_norm %x, %g epsilon(1.0e-5) : tensor<f32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c2_negative(%x: tensor<2x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @+1 {{expected a finite epsilon >= 0 (because it keeps a divisor from zero), got -1.000000e-05}}
+  %0 = attn.rms_norm %x, %g epsilon(-1.0e-5) : tensor<2x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c3_elements(%x: tensor<2x8xf32>, %g: tensor<8xf16>) {
+  // expected-error @+1 {{expected element type 'f32' in gamma (because input has 'f32'), got 'f16'}}
+  %0 = attn.rms_norm %x, %g epsilon(1.0e-5) : tensor<2x8xf32>, tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c4_type(%x: tensor<?x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @+1 {{failed to verify that all of {input, result} have same type}}
+  %0 = "attn.rms_norm"(%x, %g) <{epsilon = 1.0 : f64}> : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
 func.func @learned_positions_c4_type(%x: tensor<2x?x8xf32>, %t: tensor<9x8xf32>) {
   // expected-error @+1 {{failed to verify that all of {input, result} have same type}}
   %0 = "attn.learned_positions"(%x, %t) : (tensor<2x?x8xf32>, tensor<9x8xf32>) -> tensor<2x3x8xf32>

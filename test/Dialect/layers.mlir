@@ -21,6 +21,7 @@ func.func @linear(%x: tensor<?x?x384xf32>, %row: tensor<384xf32>, %w: tensor<153
 // CHECK: attn.layer_norm %{{.*}} epsilon(0.0)
 // CHECK: attn.layer_norm %{{.*}} epsilon(5.0e-324)
 // CHECK: attn.l2_normalize %{{.*}} epsilon(1.0e-12) : tensor<?x?x384xf32>
+// CHECK: attn.rms_norm %{{.*}}, %{{.*}} epsilon(1.0e-06) : tensor<?x?x384xf32>, tensor<384xf32>
 func.func @norms(%x: tensor<?x?x384xf32>, %g: tensor<384xf32>) -> tensor<?x?x384xf32> {
   %0 = attn.layer_norm %x, %g, %g epsilon(1.0e-12) : tensor<?x?x384xf32>, tensor<384xf32>, tensor<384xf32>
   %1 = attn.layer_norm %0, %g, %g epsilon(0.1) : tensor<?x?x384xf32>, tensor<384xf32>, tensor<384xf32>
@@ -28,7 +29,8 @@ func.func @norms(%x: tensor<?x?x384xf32>, %g: tensor<384xf32>) -> tensor<?x?x384
   %3 = attn.layer_norm %2, %g, %g epsilon(0.0) : tensor<?x?x384xf32>, tensor<384xf32>, tensor<384xf32>
   %4 = attn.layer_norm %3, %g, %g epsilon(4.9e-324) : tensor<?x?x384xf32>, tensor<384xf32>, tensor<384xf32>
   %5 = attn.l2_normalize %4 epsilon(1.0e-12) : tensor<?x?x384xf32>
-  return %5 : tensor<?x?x384xf32>
+  %6 = attn.rms_norm %5, %g epsilon(1.0e-6) : tensor<?x?x384xf32>, tensor<384xf32>
+  return %6 : tensor<?x?x384xf32>
 }
 
 // CHECK-LABEL: func.func @activations

@@ -44,7 +44,8 @@ func.func @layers(%ids: tensor<?x?xi64>, %t: tensor<10x8xf32>, %w: tensor<6x8xf3
   %1 = attn.learned_positions %0, %t : tensor<?x?x8xf32>, tensor<10x8xf32>
   %2 = attn.linear %1, %w : tensor<?x?x8xf32>, tensor<6x8xf32> -> tensor<?x?x6xf32>
   %3 = attn.layer_norm %2, %g, %g epsilon(1.0e-5) : tensor<?x?x6xf32>, tensor<6xf32>, tensor<6xf32>
-  %4 = attn.pool %3<mean> : tensor<?x?x6xf32> -> tensor<?x6xf32>
+  %r = attn.rms_norm %3, %g epsilon(1.0e-5) : tensor<?x?x6xf32>, tensor<6xf32>
+  %4 = attn.pool %r<mean> : tensor<?x?x6xf32> -> tensor<?x6xf32>
   %5 = attn.l2_normalize %4 epsilon(1.0e-12) : tensor<?x6xf32>
   %batch = tensor.dim %5, %c0 : tensor<?x6xf32>
   %sequence = tensor.dim %3, %c1 : tensor<?x?x6xf32>

@@ -100,6 +100,32 @@ func.func @post_norm(%x: tensor<2x3x8xf32>, %w: tensor<8x8xf32>, %g: tensor<8xf3
 
 // -----
 
+// An RMS norm goes in as well.
+// CHECK-LABEL: func.func @post_rms_norm(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<6x8xf32>, %[[W:[^:]*]]: tensor<8x8xf32>, %[[G:[^:]*]]: tensor<8xf32>)
+// CHECK: attn.fused_linear %[[X]], %[[W]] rms_norm(%[[G]] : tensor<8xf32>) epsilon(1.0e-06) :
+// CHECK-NOT: attn.rms_norm
+func.func @post_rms_norm(%x: tensor<6x8xf32>, %w: tensor<8x8xf32>, %g: tensor<8xf32>) -> tensor<6x8xf32> {
+  %0 = attn.linear %x, %w : tensor<6x8xf32>, tensor<8x8xf32> -> tensor<6x8xf32>
+  %1 = attn.rms_norm %0, %g epsilon(1.0e-6) : tensor<6x8xf32>, tensor<8xf32>
+  return %1 : tensor<6x8xf32>
+}
+
+// -----
+
+// The gain of a norm is no row of it: a product that is the gain of another's
+// norm stays alone.
+// CHECK-LABEL: func.func @gain_from_linear
+// CHECK: attn.fused_linear %{{.*}}, %{{.*}} : tensor<1x8xf32>
+// CHECK: attn.rms_norm
+func.func @gain_from_linear(%x: tensor<6x8xf32>, %w: tensor<8x8xf32>, %g: tensor<8xf32>) -> tensor<6x8xf32> {
+  %0 = attn.linear %g, %w : tensor<8xf32>, tensor<8x8xf32> -> tensor<8xf32>
+  %1 = attn.rms_norm %x, %0 epsilon(1.0e-6) : tensor<6x8xf32>, tensor<8xf32>
+  return %1 : tensor<6x8xf32>
+}
+
+// -----
+
 // Pre-norm: the sum is also the next residual, so the norm stays outside.
 // CHECK-LABEL: func.func @pre_norm
 // CHECK: %[[SUM:.*]] = attn.fused_linear

@@ -141,6 +141,27 @@ TEST_F(Evaluator, layersByHand) {
              1e-15, "y");
 }
 
+TEST_F(Evaluator, rmsNormByHand) {
+  // The weight swaps the two channels.
+  for (const char *norm :
+       {"attn.rms_norm %x, %g epsilon(0.5) : tensor<2x2xf32>, tensor<2xf32>",
+        "attn.fused_linear %x, %w rms_norm(%g : tensor<2xf32>) epsilon(0.5) : "
+        "tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x2xf32>"}) {
+    bool isSwapped = StringRef(norm).contains("fused_linear");
+    Tensor y = run("func.func @main(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, "
+                   "%g: tensor<2xf32>) -> tensor<2x2xf32> {\n  %y = " +
+                       std::string(norm) + "\n  return %y : tensor<2x2xf32>\n}",
+                   {numbers({2, 2}, {1, 2, 0, 0}),
+                    numbers({2, 2}, {0, 1, 1, 0}), numbers({2}, {3, 10})});
+    // (1 + 4) / 2 + 0.5 = 3
+    double root = std::sqrt(3.0);
+    expectNear(y,
+               numbers({2, 2}, {(isSwapped ? 6 : 3) / root,
+                                (isSwapped ? 10 : 20) / root, 0, 0}),
+               1e-14, norm);
+  }
+}
+
 TEST_F(Evaluator, geluByItsTable) {
   std::string body = R"mlir(
     func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {

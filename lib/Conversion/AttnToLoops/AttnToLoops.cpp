@@ -45,7 +45,7 @@ static bool isSplat(Operation *op) {
 /// Whether one of the patterns takes an operation of the attn dialect.
 static bool isLowered(Operation *op) {
   return isa<EmbeddingOp, FusedLinearOp, GeluOp, KernelOp, L2NormalizeOp,
-             LayerNormOp, LearnedPositionsOp, PackOp, PoolOp, ReluOp,
+             LayerNormOp, LearnedPositionsOp, PackOp, PoolOp, ReluOp, RmsNormOp,
              SinusoidalOp, SoftmaxOp, TileAnyOp, TileExpOp, TileFillOp,
              TileFinishOp, TileLoadOp, TileMaskOp, TileMaxOp, TileMixOp,
              TileRescaleOp, TileScoreOp, TileScoresOp, TileSumOp, YieldOp>(op);

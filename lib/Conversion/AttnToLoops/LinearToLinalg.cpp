@@ -67,10 +67,13 @@ struct LowerFusedLinear final : OpConversionPattern<FusedLinearOp> {
                                {in[0], scalars.loop(Row), scalars.loop(Column)},
                                adaptor.getCaptures());
                          });
-    if (op.getGamma())
+    if (op.getBeta())
       result =
           buildLayerNorm(build, result, adaptor.getGamma(), adaptor.getBeta(),
                          op.getEpsilon()->convertToDouble());
+    else if (op.getGamma())
+      result = buildRmsNorm(build, result, adaptor.getGamma(),
+                            op.getEpsilon()->convertToDouble());
     rewriter.replaceOp(op, convertElements(build, result, element));
     return success();
   }

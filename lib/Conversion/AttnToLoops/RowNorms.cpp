@@ -66,6 +66,43 @@ static Value rowLength(LinalgBuilder &build, ScalarBuilder scalars,
   return arith::SIToFPOp::create(scalars.builder, scalars.loc, type, bits);
 }
 
+/// The sum of each row's squares.
+static Value sumSquares(LinalgBuilder &build, Value input, Value zero) {
+  return reduceRows(build, input, zero,
+                    [](ScalarBuilder &scalars, ValueRange in) {
+                      return scalars.add(in[1], scalars.multiply(in[0], in[0]));
+                    });
+}
+
+/// sqrt(squares / length + epsilon)
+static Value deviationOf(ScalarBuilder &scalars, Value squares, Value length,
+                         double epsilon) {
+  Value mean = scalars.add(scalars.divide(squares, length),
+                           scalars.number(squares.getType(), epsilon));
+  return math::SqrtOp::create(scalars.builder, scalars.loc, mean);
+}
+
+Value attn::buildRmsNorm(LinalgBuilder &build, Value input, Value gamma,
+                         double epsilon) {
+  Type type = getElementTypeOrSelf(input.getType());
+  ScalarBuilder outside = build.scalars();
+  Value length = rowLength(build, outside, input, type);
+  Value squares = sumSquares(build, input, outside.number(type, 0.0));
+  SmallVector<OpFoldResult> sizes = build.sizesOf(input);
+  unsigned rank = sizes.size();
+  return build.generic(
+      rank,
+      {{input, firstLoops(rank)},
+       {squares, firstLoops(rank - 1)},
+       {gamma, {rank - 1}}},
+      {build.empty(sizes, type), firstLoops(rank)},
+      [&](ScalarBuilder &scalars, ValueRange in) {
+        Value normal =
+            scalars.divide(in[0], deviationOf(scalars, in[1], length, epsilon));
+        return scalars.multiply(normal, scalars.convert(in[2], type));
+      });
+}
+
 Value attn::buildLayerNorm(LinalgBuilder &build, Value input, Value gamma,
                            Value beta, double epsilon) {
   Type type = getElementTypeOrSelf(input.getType());
@@ -81,10 +118,7 @@ Value attn::buildLayerNorm(LinalgBuilder &build, Value input, Value gamma,
         Value mean = scalars.divide(in[1], length);
         return scalars.subtract(in[0], mean);
       });
-  Value squares = reduceRows(
-      build, centred, zero, [](ScalarBuilder &scalars, ValueRange in) {
-        return scalars.add(in[1], scalars.multiply(in[0], in[0]));
-      });
+  Value squares = sumSquares(build, centred, zero);
   SmallVector<OpFoldResult> sizes = build.sizesOf(input);
   unsigned rank = sizes.size();
   return build.generic(
@@ -95,11 +129,8 @@ Value attn::buildLayerNorm(LinalgBuilder &build, Value input, Value gamma,
        {beta, {rank - 1}}},
       {build.empty(sizes, type), firstLoops(rank)},
       [&](ScalarBuilder &scalars, ValueRange in) {
-        Value variance = scalars.add(scalars.divide(in[1], length),
-                                     scalars.number(type, epsilon));
-        Value deviation =
-            math::SqrtOp::create(scalars.builder, scalars.loc, variance);
-        Value normal = scalars.divide(in[0], deviation);
+        Value normal =
+            scalars.divide(in[0], deviationOf(scalars, in[1], length, epsilon));
         return scalars.add(
             scalars.multiply(normal, scalars.convert(in[2], type)),
             scalars.convert(in[3], type));
@@ -126,6 +157,23 @@ struct LowerLayerNorm final : OpConversionPattern<LayerNormOp> {
   }
 };
 
+struct LowerRmsNorm final : OpConversionPattern<RmsNormOp> {
+  using Base::Base;
+
+  LogicalResult
+  matchAndRewrite(RmsNormOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LinalgBuilder build(rewriter, op.getLoc());
+    Type element = getElementTypeOrSelf(op.getType());
+    Value wide =
+        convertElements(build, adaptor.getInput(), getComputeType(element));
+    Value result = buildRmsNorm(build, wide, adaptor.getGamma(),
+                                op.getEpsilon().convertToDouble());
+    rewriter.replaceOp(op, convertElements(build, result, element));
+    return success();
+  }
+};
+
 struct LowerL2Normalize final : OpConversionPattern<L2NormalizeOp> {
   using Base::Base;
 
@@ -136,11 +184,7 @@ struct LowerL2Normalize final : OpConversionPattern<L2NormalizeOp> {
     Type element = getElementTypeOrSelf(op.getType());
     Type type = getComputeType(element);
     Value wide = convertElements(build, adaptor.getInput(), type);
-    Value squares =
-        reduceRows(build, wide, build.scalars().number(type, 0.0),
-                   [](ScalarBuilder &scalars, ValueRange in) {
-                     return scalars.add(in[1], scalars.multiply(in[0], in[0]));
-                   });
+    Value squares = sumSquares(build, wide, build.scalars().number(type, 0.0));
     Value result = mapRows(
         build, wide, squares, [&](ScalarBuilder &scalars, ValueRange in) {
           Value length =
@@ -238,6 +282,6 @@ private:
 } // namespace
 
 void attn::populateRowNormsToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerL2Normalize, LowerLayerNorm, LowerSoftmax>(
+  patterns.add<LowerL2Normalize, LowerLayerNorm, LowerRmsNorm, LowerSoftmax>(
       patterns.getContext());
 }

@@ -17,6 +17,10 @@ mlir::Value convertElements(LinalgBuilder &build, mlir::Value tensor,
 mlir::Value buildLayerNorm(LinalgBuilder &build, mlir::Value input,
                            mlir::Value gamma, mlir::Value beta, double epsilon);
 
+/// attn.rms_norm of a tensor of its compute type.
+mlir::Value buildRmsNorm(LinalgBuilder &build, mlir::Value input,
+                         mlir::Value gamma, double epsilon);
+
 } // namespace attn
 
 #endif // ATTN_LIB_CONVERSION_ATTNTOLOOPS_ROWNORMS_H

@@ -106,6 +106,46 @@ void attn::printLayout(OpAsmPrinter &printer, Operation *,
 }
 
 //===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+ParseResult attn::parseRowNorm(
+    OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &gamma,
+    Type &gammaType, std::optional<OpAsmParser::UnresolvedOperand> &beta,
+    Type &betaType, FloatAttr &epsilon) {
+  bool isLayerNorm = succeeded(parser.parseOptionalKeyword("layer_norm"));
+  if (!isLayerNorm && failed(parser.parseOptionalKeyword("rms_norm")))
+    return success();
+  if (parser.parseLParen() || parser.parseOperand(gamma.emplace()))
+    return failure();
+  if (isLayerNorm &&
+      (parser.parseComma() || parser.parseOperand(beta.emplace())))
+    return failure();
+  if (parser.parseColonType(gammaType))
+    return failure();
+  if (isLayerNorm && (parser.parseComma() || parser.parseType(betaType)))
+    return failure();
+  return failure(parser.parseRParen() || parser.parseKeyword("epsilon") ||
+                 parser.parseLParen() || parseF64(parser, epsilon) ||
+                 parser.parseRParen());
+}
+
+void attn::printRowNorm(OpAsmPrinter &printer, Operation *op, Value gamma,
+                        Type gammaType, Value beta, Type betaType,
+                        FloatAttr epsilon) {
+  if (!gamma)
+    return;
+  if (beta)
+    printer << "layer_norm(" << gamma << ", " << beta << " : " << gammaType
+            << ", " << betaType;
+  else
+    printer << "rms_norm(" << gamma << " : " << gammaType;
+  printer << ") epsilon(";
+  printF64(printer, op, epsilon);
+  printer << ')';
+}
+
+//===----------------------------------------------------------------------===//
 // Alignments
 //===----------------------------------------------------------------------===//
 

@@ -61,6 +61,18 @@ void printAligned(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                   AlignmentAttr alignment, mlir::Value offsets,
                   mlir::Type type);
 
+/// `custom<RowNorm>`: nothing, `layer_norm(gamma, beta : types) epsilon(...)`
+/// or `rms_norm(gamma : type) epsilon(...)`.
+mlir::ParseResult
+parseRowNorm(mlir::OpAsmParser &parser,
+             std::optional<mlir::OpAsmParser::UnresolvedOperand> &gamma,
+             mlir::Type &gammaType,
+             std::optional<mlir::OpAsmParser::UnresolvedOperand> &beta,
+             mlir::Type &betaType, mlir::FloatAttr &epsilon);
+void printRowNorm(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                  mlir::Value gamma, mlir::Type gammaType, mlir::Value beta,
+                  mlir::Type betaType, mlir::FloatAttr epsilon);
+
 } // namespace attn
 
 #endif // ATTN_LIB_DIALECT_IR_ATTNASM_H

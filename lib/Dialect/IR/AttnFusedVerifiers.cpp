@@ -148,17 +148,18 @@ LogicalResult FusedLinearOp::verify() {
                     << channels << " and panel = " << panel << "), got "
                     << panels;
   // fused_linear_c3
-  if (bool(getGamma()) != bool(getBeta()) ||
-      bool(getGamma()) != getEpsilon().has_value()) {
+  if (bool(getGamma()) != getEpsilon().has_value() ||
+      (getBeta() && !getGamma())) {
     checker.error()
-        << "expected gamma, beta and epsilon together (because they "
-           "ask for a layer norm), got "
+        << "expected gamma and epsilon together, and beta with them only "
+           "(because they ask for a norm), got "
         << (getGamma() ? "gamma" : "no gamma") << ", "
         << (getBeta() ? "beta" : "no beta") << " and "
         << (getEpsilon() ? "epsilon" : "no epsilon");
   } else if (getGamma()) {
     checker.tie("gamma", getGamma().getType().getShape(), {"N"});
-    checker.tie("beta", getBeta().getType().getShape(), {"N"});
+    if (getBeta())
+      checker.tie("beta", getBeta().getType().getShape(), {"N"});
     checker.epsilon(*getEpsilon());
   }
   // fused_linear_c5

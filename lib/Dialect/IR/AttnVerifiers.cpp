@@ -43,24 +43,45 @@ LogicalResult LinearOp::verify() {
   return checker.result();
 }
 
+/// Rows of D elements, and a gain for each. False if there are no rows.
+static bool checkNormRows(ShapeChecker &checker, RankedTensorType input,
+                          RankedTensorType gamma) {
+  if (input.getRank() == 0) {
+    checker.error() << "expected input of rank 1 or more (because rows of the "
+                       "last dimension are normalised), got rank 0";
+    return false;
+  }
+  checker.tie("input", input.getShape(),
+              leadingAnd(input.getRank() - 1, {"D"}));
+  checker.tie("gamma", gamma.getShape(), {"D"});
+  return true;
+}
+
 LogicalResult LayerNormOp::verify() {
   ShapeChecker checker(*this);
   RankedTensorType input = getInput().getType();
   // layer_norm_c1
-  if (input.getRank() == 0) {
-    checker.error() << "expected input of rank 1 or more (because rows of the "
-                       "last dimension are normalised), got rank 0";
+  if (!checkNormRows(checker, input, getGamma().getType()))
     return checker.result();
-  }
-  checker.tie("input", input.getShape(),
-              leadingAnd(input.getRank() - 1, {"D"}));
-  checker.tie("gamma", getGamma().getType().getShape(), {"D"});
   checker.tie("beta", getBeta().getType().getShape(), {"D"});
   // layer_norm_c2
   checker.epsilon(getEpsilon());
   // layer_norm_c3
   checker.sameElement("gamma", getGamma().getType(), "input", input);
   checker.sameElement("beta", getBeta().getType(), "input", input);
+  return checker.result();
+}
+
+LogicalResult RmsNormOp::verify() {
+  ShapeChecker checker(*this);
+  RankedTensorType input = getInput().getType();
+  // rms_norm_c1
+  if (!checkNormRows(checker, input, getGamma().getType()))
+    return checker.result();
+  // rms_norm_c2
+  checker.epsilon(getEpsilon());
+  // rms_norm_c3
+  checker.sameElement("gamma", getGamma().getType(), "input", input);
   return checker.result();
 }
 

@@ -235,11 +235,11 @@ static LogicalResult importRMSNormalization(NodeImport &node) {
   FailureOr<NormOperands> norm = normOperands(node);
   if (failed(norm))
     return failure();
-  Datum square = apply(node, ElementOp::Mul, norm->input, norm->input);
-  Datum inverse = inverseRoot(node, meanOf(node, square), norm->epsilon);
-  Datum scaled = apply(node, ElementOp::Mul, norm->input, inverse);
-  Datum result = apply(node, ElementOp::Mul, scaled, norm->scale);
-  setNormResult(node, *norm, node.tensor(result));
+  mlir::Value input = node.tensor(norm->input);
+  mlir::Value rows = RmsNormOp::create(
+      node.builder, node.loc, input.getType(), input, node.tensor(norm->scale),
+      node.builder.getF64FloatAttr(norm->epsilon));
+  setNormResult(node, *norm, rows);
   return success();
 }
 

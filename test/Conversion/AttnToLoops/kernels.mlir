@@ -129,6 +129,19 @@ attn.kernel @norms(%x: tensor<?x8xbf16>, %g: tensor<8xbf16>) -> tensor<?x8xbf16>
   attn.yield %z : tensor<?x8xbf16>
 }
 
+// The mean of squares of the numbers as they are, one sum a row.
+// CHECK-LABEL: func.func private @rms
+// CHECK-NOT: arith.subf
+// CHECK: iterator_types = ["parallel", "reduction"]
+// CHECK: arith.mulf
+// CHECK-NOT: arith.subf
+// CHECK: math.sqrt
+// CHECK: return
+attn.kernel @rms(%x: tensor<?x8xbf16>, %g: tensor<8xbf16>) -> tensor<?x8xbf16> attributes {schedule = #attn.loops_schedule} {
+  %y = attn.rms_norm %x, %g epsilon(1.0e-5) : tensor<?x8xbf16>, tensor<8xbf16>
+  attn.yield %y : tensor<?x8xbf16>
+}
+
 // CHECK-LABEL: func.func private @softmax
 // CHECK: arith.maximumf
 // CHECK: %[[HIDDEN:.*]] = arith.cmpf oeq

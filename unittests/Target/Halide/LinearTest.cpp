@@ -25,11 +25,12 @@ using llvm::formatv;
 namespace {
 
 enum class Epilogue { None, BiasGelu, BiasResidual };
+enum class Norm { None, Layer, Rms };
 
 struct Shape {
   int64_t n, k, vector, mr, nr, kc, mb;
   Epilogue epilogue;
-  bool norm;
+  Norm norm;
   std::string target = "x86-64-v3";
 
   int64_t panels() const { return (n + nr - 1) / nr; }
@@ -58,10 +59,13 @@ std::string kernelText(const Shape &s) {
         "\n  %1 = arith.addf %acc, %0 : f32\n" + body +
         "  attn.yield %2 : f32\n}";
   }
-  if (s.norm) {
+  if (s.norm == Norm::Layer) {
     arguments += ", %gamma: " + row + ", %beta: " + row;
     norm =
         " layer_norm(%gamma, %beta : " + row + ", " + row + ") epsilon(1.0e-5)";
+  } else if (s.norm == Norm::Rms) {
+    arguments += ", %gamma: " + row;
+    norm = " rms_norm(%gamma : " + row + ") epsilon(1.0e-5)";
   }
   return formatv("attn.kernel @linear_0({0}) -> {1} attributes {{schedule = "
                  "#attn.linear_schedule<vector = {2}, mr = {3}, nr = {4}, kc = "
@@ -98,10 +102,10 @@ struct Case {
       result.push_back(bias);
     if (s.epilogue == Epilogue::BiasResidual)
       result.push_back(residual);
-    if (s.norm) {
+    if (s.norm != Norm::None)
       result.push_back(gamma);
+    if (s.norm == Norm::Layer)
       result.push_back(beta);
-    }
     result.push_back(output);
     return result;
   }
@@ -123,17 +127,19 @@ struct Case {
           sum += residual.as<float>()[i * s.n + j];
         y[i * s.n + j] = sum;
       }
-      if (!s.norm)
+      if (s.norm == Norm::None)
         continue;
+      // The mean and offset of an RMS norm are 0.
+      bool isLayer = s.norm == Norm::Layer;
       double mean = 0, variance = 0;
-      for (int64_t j = 0; j < s.n; ++j)
+      for (int64_t j = 0; isLayer && j < s.n; ++j)
         mean += y[i * s.n + j] / s.n;
       for (int64_t j = 0; j < s.n; ++j)
         variance += std::pow(y[i * s.n + j] - mean, 2) / s.n;
       for (int64_t j = 0; j < s.n; ++j)
         y[i * s.n + j] = (y[i * s.n + j] - mean) / std::sqrt(variance + 1e-5) *
                              gamma.as<float>()[j] +
-                         beta.as<float>()[j];
+                         (isLayer ? beta.as<float>()[j] : 0.0f);
     }
     return y;
   }
@@ -199,29 +205,33 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         // One block of K: whole panels, a partial panel, fewer columns than a
         // vector, odd and prime K.
-        Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasGelu, false},
-        Shape{101, 67, 8, 4, 24, 0, 32, Epilogue::BiasResidual, false},
-        Shape{5, 1, 8, 4, 24, 0, 16, Epilogue::None, false},
-        Shape{48, 37, 8, 4, 16, 0, 512, Epilogue::BiasGelu, false},
+        Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasGelu, Norm::None},
+        Shape{101, 67, 8, 4, 24, 0, 32, Epilogue::BiasResidual, Norm::None},
+        Shape{5, 1, 8, 4, 24, 0, 16, Epilogue::None, Norm::None},
+        Shape{48, 37, 8, 4, 16, 0, 512, Epilogue::BiasGelu, Norm::None},
         // K blocked: divisors, a rest, an odd rest.
-        Shape{96, 256, 8, 4, 24, 64, 16, Epilogue::BiasGelu, false},
-        Shape{131, 202, 8, 4, 24, 64, 32, Epilogue::BiasResidual, false},
-        Shape{250, 193, 8, 4, 24, 32, 8, Epilogue::None, false},
-        Shape{143, 178, 8, 4, 16, 88, 56, Epilogue::BiasResidual, true},
+        Shape{96, 256, 8, 4, 24, 64, 16, Epilogue::BiasGelu, Norm::None},
+        Shape{131, 202, 8, 4, 24, 64, 32, Epilogue::BiasResidual, Norm::None},
+        Shape{250, 193, 8, 4, 24, 32, 8, Epilogue::None, Norm::None},
+        Shape{143, 178, 8, 4, 16, 88, 56, Epilogue::BiasResidual, Norm::Layer},
         // One column in the last vector.
-        Shape{161, 32, 8, 2, 8, 0, 4, Epilogue::BiasGelu, false},
+        Shape{161, 32, 8, 2, 8, 0, 4, Epilogue::BiasGelu, Norm::None},
         // Layer norm.
-        Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasResidual, true},
-        Shape{77, 131, 8, 4, 24, 32, 16, Epilogue::BiasResidual, true},
-        Shape{7, 12, 8, 4, 24, 0, 512, Epilogue::None, true},
+        Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasResidual, Norm::Layer},
+        Shape{77, 131, 8, 4, 24, 32, 16, Epilogue::BiasResidual, Norm::Layer},
+        Shape{7, 12, 8, 4, 24, 0, 512, Epilogue::None, Norm::Layer},
+        // RMS norm.
+        Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasResidual, Norm::Rms},
+        Shape{77, 131, 8, 4, 24, 32, 16, Epilogue::None, Norm::Rms},
         // Other tiles and targets.
-        Shape{70, 55, 8, 3, 32, 0, 15, Epilogue::BiasGelu, false},
-        Shape{130, 96, 16, 6, 64, 0, 24, Epilogue::BiasGelu, false,
+        Shape{70, 55, 8, 3, 32, 0, 15, Epilogue::BiasGelu, Norm::None},
+        Shape{130, 96, 16, 6, 64, 0, 24, Epilogue::BiasGelu, Norm::None,
               "x86-64-v4"},
-        Shape{130, 97, 16, 6, 64, 32, 24, Epilogue::BiasResidual, true,
+        Shape{130, 97, 16, 6, 64, 32, 24, Epilogue::BiasResidual, Norm::Layer,
               "x86-64-v4"},
-        Shape{50, 100, 4, 4, 8, 0, 16, Epilogue::BiasGelu, false, "x86-64-v2"},
-        Shape{50, 100, 4, 4, 8, 32, 16, Epilogue::BiasResidual, true,
+        Shape{50, 100, 4, 4, 8, 0, 16, Epilogue::BiasGelu, Norm::None,
+              "x86-64-v2"},
+        Shape{50, 100, 4, 4, 8, 32, 16, Epilogue::BiasResidual, Norm::Layer,
               "x86-64-v2"}));
 
 /// The loops of an assembly text that hold at least `count` instructions whose
@@ -267,7 +277,7 @@ TEST_P(LinearTile, StaysInRegisters) {
   for (int64_t inputs : {768, 3072}) {
     attn::LinearBlocks blocks = attn::chooseLinearBlocks(target, inputs, 768);
     Shape s{768,       inputs,    target.f32Lanes(), blocks.mr, blocks.nr,
-            blocks.kc, blocks.mb, Epilogue::None,    false,     GetParam()};
+            blocks.kc, blocks.mb, Epilogue::None,    Norm::None,     GetParam()};
     auto kernel = CompiledKernel::compile(kernelText(s), s.target);
     ASSERT_TRUE(kernel);
     EXPECT_LT(kernel->compileSeconds, 30); // 3 on an idle machine.
@@ -287,7 +297,7 @@ TEST_P(LinearTile, StaysInRegisters) {
 }
 
 TEST(LinearErrors, AskForPanelsAndASchedule) {
-  Shape s{96, 64, 8, 4, 24, 0, 16, Epilogue::None, false};
+  Shape s{96, 64, 8, 4, 24, 0, 16, Epilogue::None, Norm::None};
   std::string text = kernelText(s);
   std::string other = text;
   other.replace(other.find("nr = 24"), 7, "nr = 16");

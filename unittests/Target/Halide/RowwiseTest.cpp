@@ -115,6 +115,72 @@ TEST_P(RowLength, LayerNorm) {
     }
 }
 
+TEST_P(RowLength, RmsNorm) {
+  int64_t d = GetParam();
+  std::string type = rowType(d), row = rowType(d, "").replace(7, 1, "");
+  auto kernel = CompiledKernel::compile(
+      formatv("attn.kernel @norm_0(%x: {0}, %g: {1}) -> {0} {{\n"
+              "  %y = attn.rms_norm %x, %g epsilon(1.0e-5) : {0}, {1}\n"
+              "  attn.yield %y : {0}\n}",
+              type, row));
+  ASSERT_TRUE(kernel);
+  d = d < 0 ? 45 : d;
+  for (int64_t rows : {0, 1, 3, 4, 9})
+    for (Placement placement : placements) {
+      Tensor x = makeFloats({2, rows, d}, placement);
+      Tensor g = makeFloats({d}, placement);
+      Tensor y = makeFloats({2, rows, d}, placement);
+      fillRandom(x, 1, 3.0f);
+      fillRandom(g, 2);
+      runBoth(*kernel, {x, g, y}, placement);
+      runAlone(*kernel, {x, g, y}, y);
+      for (int64_t r = 0; r < 2 * rows; ++r) {
+        const float *in = x.as<float>() + r * d;
+        double squares = 0;
+        for (int64_t n = 0; n < d; ++n)
+          squares += std::pow(in[n], 2) / d;
+        for (int64_t n = 0; n < d; ++n)
+          ASSERT_NEAR(y.as<float>()[r * d + n],
+                      in[n] / std::sqrt(squares + 1e-5) * g.as<float>()[n],
+                      5e-6)
+              << "row " << r << " of " << rows << ", column " << n;
+      }
+    }
+}
+
+/// Rows whose exponentials are kept, the longest of them, and longer ones: the
+/// same bits for the columns that they have in common.
+TEST(Rowwise, SoftmaxOfLongRows) {
+  std::string type = rowType(-1, "?");
+  auto kernel = CompiledKernel::compile(
+      formatv("attn.kernel @softmax_0(%x: {0}) -> {0} {{\n"
+              "  %y = attn.softmax %x : {0} -> {0}\n"
+              "  attn.yield %y : {0}\n}",
+              type));
+  ASSERT_TRUE(kernel);
+  for (int64_t d : {4095, 4096, 4097, 10001})
+    for (int64_t rows : {1, 5})
+      for (Placement placement : placements) {
+        Tensor x = makeFloats({rows, d}, placement);
+        Tensor y = makeFloats({rows, d}, placement);
+        fillRandom(x, 1, 8.0f);
+        x.as<float>()[d - 1] = -infinity;
+        runBoth(*kernel, {x, y}, placement);
+        for (int64_t r = 0; r < rows; ++r) {
+          const float *in = x.as<float>() + r * d;
+          double sum = 0, highest = *std::max_element(in, in + d);
+          for (int64_t n = 0; n < d; ++n)
+            sum += std::exp(in[n] - highest);
+          for (int64_t n = 0; n < d; ++n) {
+            double expected = std::exp(in[n] - highest) / sum;
+            // Differences of up to 16, rounded, and a sum of 1,250 roundings.
+            ASSERT_NEAR(y.as<float>()[r * d + n], expected, 5e-6 * expected)
+                << "row " << r << ", column " << n << " of " << d;
+          }
+        }
+      }
+}
+
 TEST_P(RowLength, SoftmaxWithLogSumExp) {
   int64_t d = GetParam();
   std::string type = rowType(d);

@@ -123,14 +123,16 @@ def Attn_AttentionOp : Attn_GraphOp<"attention", [AttrSizedOperandSegments, Isol
 
 def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments, IsolatedFromAbove],
     ["getAsmResultNames", "getAsmBlockArgumentNames"]> {
-  let summary = "linear layer with an element-wise epilogue and an optional layer norm of each row";
+  let summary = "linear layer with an element-wise epilogue and an optional norm of each row";
   let description = [{
-    `epilogue` is what follows the product element by element: bias, activation, residual. `gamma`
-    and `beta` ask for a layer norm over n behind it, as `attn.layer_norm` defines it.
+    `epilogue` is what follows the product element by element: bias, activation, residual. A norm
+    over n may follow: `gamma` and `beta` ask for a layer norm, as `attn.layer_norm` defines it,
+    `gamma` alone for an RMS norm, as `attn.rms_norm` does.
 
         acc[m, n] = sum_k input[m, k] * weight[n, k]
         y[m, n] = epilogue(acc[m, n], m, n, captures...)
-        result[m, n] = gamma and beta ? (y[m, n] - mean) / sqrt(variance + epsilon) * gamma[n] + beta[n] : y[m, n]
+        result[m, n] = y[m, n], (y[m, n] - mean) / sqrt(variance + epsilon) * gamma[n] + beta[n]
+                       or y[m, n] / sqrt(sum_n y[m, n]^2 / N + epsilon) * gamma[n]
 
     | value           | shape                              | type                      |
     |-----------------|------------------------------------|---------------------------|
@@ -146,8 +148,8 @@ def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments,
     **Constraints**
     - (C1) K of `input` and `weight` are equal, and K and N are static.
     - (C2) A weight of rank 3 has ceil(N / panel) panels.
-    - (C3) `gamma`, `beta` and `epsilon` are all there or all absent; `gamma` and `beta` have N
-      elements, and `epsilon` is finite and not negative.
+    - (C3) `gamma` and `epsilon` are both there or both absent, and `beta` is absent without them;
+      `gamma` and `beta` have N elements, and `epsilon` is finite and not negative.
     - (C4) The result is (M, N).
     - (C5) The element types are equal.
     - (C6) A capture is a ranked tensor, an index, an integer or a float.
@@ -165,6 +167,10 @@ def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments,
       %2 = attn.gelu %1<erf> : f32
       attn.yield %2 : f32
     } : tensor<?x384xf32>, tensor<1536x384xf32> -> tensor<?x1536xf32>
+    %z = attn.fused_linear %y, %v layer_norm(%gamma, %beta : tensor<384xf32>, tensor<384xf32>) epsilon(1.0e-12)
+        : tensor<?x1536xf32>, tensor<384x1536xf32> -> tensor<?x384xf32>
+    %r = attn.fused_linear %y, %v rms_norm(%gamma : tensor<384xf32>) epsilon(1.0e-6)
+        : tensor<?x1536xf32>, tensor<384x1536xf32> -> tensor<?x384xf32>
     ```
   }];
   let arguments = (ins Arg<Attn_FloatTensorOfRank<[2]>, "Rows of K channels.">:$input,
@@ -177,7 +183,7 @@ def Attn_FusedLinearOp : Attn_GraphOp<"fused_linear", [AttrSizedOperandSegments,
   let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{
     $input `,` $weight (`capture` `(` $captures^ `:` type($captures) `)`)? (`epilogue` $epilogue^)?
-    (`layer_norm` `(` $gamma^ `,` $beta `:` type($gamma) `,` type($beta) `)` `epsilon` `(` custom<F64>($epsilon) `)`)? attr-dict
+    custom<RowNorm>($gamma, type($gamma), $beta, type($beta), $epsilon) attr-dict
     `:` type($input) `,` type($weight) `->` type($result)
   }];
   let hasCanonicalizer = 1;

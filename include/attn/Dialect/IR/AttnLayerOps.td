@@ -100,6 +100,50 @@ def Attn_LayerNormOp : Attn_GraphOp<"layer_norm", [AllTypesMatch<["input", "resu
 }
 
 //===----------------------------------------------------------------------===//
+// attn.rms_norm
+//===----------------------------------------------------------------------===//
+
+def Attn_RmsNormOp : Attn_GraphOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "root mean square normalisation over the last dimension";
+  let description = [{
+    Layer normalisation without its mean and offset (Zhang and Sennrich, "Root Mean Square
+    Layer Normalization", 2019).
+
+        result[..., d] = input[..., d] / sqrt(sum_d input[..., d]^2 / D + epsilon) * gamma[d]
+
+    | value           | shape  | type  |
+    |-----------------|--------|-------|
+    | `input`, result | ..., D | float |
+    | `gamma`         | D      | float |
+
+    Numerics: the mean of squares in f32, in f64 for f64 tensors.
+
+    **Constraints**
+    - (C1) The input has rank 1 or more, and `gamma` has D elements.
+    - (C2) `epsilon` is finite and not negative.
+    - (C3) The element types are equal.
+    - (C4) The input and the result have the same type.
+
+    Lifetime: graph level. `attn-fuse-linear` makes it the end of an `attn.fused_linear`;
+    elsewhere it becomes a row-wise kernel.
+
+    Example:
+    ```mlir
+    %y = attn.rms_norm %x, %gamma epsilon(1.0e-6) : tensor<?x?x4096xf32>, tensor<4096xf32>
+    ```
+  }];
+  let arguments = (ins Arg<Attn_FloatTensor, "Rows to normalise.">:$input,
+                       Arg<Attn_FloatTensorOfRank<[1]>, "Gain of each channel.">:$gamma,
+                       F64Attr:$epsilon);
+  let results = (outs Res<Attn_FloatTensor, "Normalised rows.">:$result);
+  let assemblyFormat = [{
+    $input `,` $gamma `epsilon` `(` custom<F64>($epsilon) `)` attr-dict
+    `:` type($input) `,` type($gamma)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // attn.gelu, attn.relu
 //===----------------------------------------------------------------------===//
 

@@ -129,7 +129,7 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
 }
 
 //===----------------------------------------------------------------------===//
-// Epilogue and layer norm
+// Epilogue and norm
 //===----------------------------------------------------------------------===//
 
 FailureOr<Expr> attn::emitEpilogue(FusedLinearOp op, ExprEmitter &values,
@@ -163,7 +163,8 @@ void attn::promiseColumns(ExprEmitter &values, ValueRange tensors,
   }
 }
 
-/// Two passes: the mean first, then the squares of the differences.
+/// A layer norm takes two passes: the mean first, then the squares of the
+/// differences. An RMS norm takes the squares of the rows as they are.
 void attn::emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
                     FusedLinearOp op) {
   double epsilon = op.getEpsilonAttr().getValueAsDouble();
@@ -172,28 +173,35 @@ void attn::emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
   int columns = algorithm.shape.columns, vector = algorithm.shape.vector;
   float scale = 1.0f / static_cast<float>(columns);
   Expr inside = min(m, algorithm.rows - 1);
-  RowReduction sum = reduceRow("sum", RowReductionKind::Sum, {m}, columns,
-                               vector, [&](Expr n) { return row(n, inside); });
-  Expr mean = sum.total(m) * scale;
-  RowReduction squares = reduceRow(
-      "squares", RowReductionKind::Sum, {m}, columns, vector, [&](Expr n) {
-        Expr difference = subtractInOrder(row(n, inside), mean);
-        return difference * difference;
-      });
+  auto reduce = [&](const std::string &name, auto element) {
+    algorithm.statistics.push_back(
+        reduceRow(name, RowReductionKind::Sum, {m}, columns, vector, element));
+    return algorithm.statistics.back().total;
+  };
+  Expr mean;
+  if (op.getBeta())
+    mean = reduce("sum", [&](Expr n) { return row(n, inside); })(m) * scale;
+  auto centred = [&](const Expr &n, const Expr &m) {
+    return mean.defined() ? subtractInOrder(row(n, m), mean) : Expr(row(n, m));
+  };
+  Func squares = reduce("squares", [&](Expr n) {
+    Expr difference = centred(n, inside);
+    return difference * difference;
+  });
   algorithm.inverse = Func("inverse");
   algorithm.inverse(m) =
-      1.0f / sqrt(squares.total(m) * scale + static_cast<float>(epsilon));
+      1.0f / sqrt(squares(m) * scale + static_cast<float>(epsilon));
   algorithm.output = Func("output");
-  Expr centred = subtractInOrder(row(n, m), mean);
   auto load = [&](TypedValue<RankedTensorType> tensor) {
     return values.halves.widen(values.getTensor(tensor)->load({Expr(n)}),
                                tensor.getType().getElementType());
   };
-  algorithm.output(n, m) = values.halves.narrow(
-      multiplyInOrder(centred, algorithm.inverse(m)) * load(op.getGamma()) +
-          load(op.getBeta()),
-      op.getResult().getType().getElementType());
-  algorithm.statistics = {sum, squares};
+  Expr normal = multiplyInOrder(centred(n, m), algorithm.inverse(m)) *
+                load(op.getGamma());
+  if (op.getBeta())
+    normal += load(op.getBeta());
+  algorithm.output(n, m) =
+      values.halves.narrow(normal, op.getResult().getType().getElementType());
   algorithm.hasNorm = true;
 }
 

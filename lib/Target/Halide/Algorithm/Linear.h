@@ -61,10 +61,10 @@ struct LinearAlgorithm {
   /// one iteration or none.
   Halide::Func row;
   Halide::RVar ifSingle, ifTiles, ifFew;
-  /// `row`, or its layer norm.
+  /// `row`, or its norm.
   Halide::Func output;
   Halide::Var n{"n"}, m{"m"};
-  /// With layer norm only.
+  /// With a norm only.
   bool hasNorm = false;
   std::vector<RowReduction> statistics;
   Halide::Func inverse;
@@ -97,7 +97,8 @@ emitEpilogue(FusedLinearOp op, ExprEmitter &values, const LinearShape &shape,
 void promiseColumns(ExprEmitter &values, mlir::ValueRange tensors,
                     const Halide::Expr &n, int64_t columns);
 
-/// output(n, m) = (row - mean) / sqrt(variance + epsilon) * gamma + beta.
+/// output(n, m) = (row - mean) / sqrt(variance + epsilon) * gamma + beta;
+/// without beta, row / sqrt(mean of squares + epsilon) * gamma.
 void emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
               FusedLinearOp op);
 

@@ -289,6 +289,7 @@ FailureOr<TensorSource> RowwiseEmitter::emit(OpResult value) {
       .Case([&](LearnedPositionsOp op) { return emitPositions(op); })
       .Case([&](SinusoidalOp op) { return emitSinusoidal(op); })
       .Case([&](LayerNormOp op) { return emitLayerNorm(op); })
+      .Case([&](RmsNormOp op) { return emitRmsNorm(op); })
       .Case([&](L2NormalizeOp op) { return emitL2Normalize(op); })
       .Case([&](SoftmaxOp op) {
         return emitSoftmax(op, value.getResultNumber() == 1);
@@ -358,6 +359,7 @@ FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
     algorithm.output = Func("output" + std::to_string(outputs.size()));
     algorithm.output(variables) = element;
     algorithm.stages = emitter.takeStages();
+    algorithm.isNarrow = emitter.narrowness();
     describeOutput(algorithm.output.output_buffer(), type);
     scheduleRowwiseCpu(algorithm);
     outputs.push_back(algorithm.output);

@@ -24,6 +24,7 @@ struct RowStage {
   Halide::Func func;      // Scalar: (rows...), Row and Pool: (n, rows...)
   RowReduction reduction; // Reduction
   Halide::RVar position;  // Pool: the summed dimension
+  int storage = 0;        // Row: the most columns, where their number varies
 };
 
 /// One result of a row-wise kernel.
@@ -35,6 +36,8 @@ struct RowwiseAlgorithm {
   bool hasColumns = true;
   /// In the order they depend on each other.
   std::vector<RowStage> stages;
+  /// Chooses between two forms of the result, if there are two.
+  Halide::Expr isNarrow;
   int vector, group;
 };
 
@@ -49,6 +52,10 @@ public:
 
   std::vector<RowStage> takeStages() { return std::move(stages); }
 
+  /// Whether rows are short enough to be kept, where their length varies and
+  /// a form for either case is there; otherwise undefined.
+  Halide::Expr narrowness() const { return isNarrow; }
+
 private:
   TensorSource widened(const TensorSource &source, mlir::Value value) const;
   mlir::FailureOr<TensorSource> emit(mlir::OpResult value);
@@ -58,6 +65,7 @@ private:
   mlir::FailureOr<TensorSource> emitPositions(LearnedPositionsOp op);
   mlir::FailureOr<TensorSource> emitSinusoidal(SinusoidalOp op);
   mlir::FailureOr<TensorSource> emitLayerNorm(LayerNormOp op);
+  mlir::FailureOr<TensorSource> emitRmsNorm(RmsNormOp op);
   mlir::FailureOr<TensorSource> emitL2Normalize(L2NormalizeOp op);
   mlir::FailureOr<TensorSource> emitSoftmax(SoftmaxOp op, bool wantsLse);
   mlir::FailureOr<TensorSource> emitPool(PoolOp op);
@@ -65,6 +73,9 @@ private:
   /// A tensor whose elements are read several times: stored for the rows in
   /// flight if that costs something and fits.
   TensorSource keepRow(const TensorSource &source, mlir::Value value);
+  /// A tensor whose rows in flight are stored. A size of the rows that varies
+  /// is at most `columns`.
+  TensorSource storeRow(const TensorSource &source, int columns);
   RowReduction reduce(RowReductionKind kind, const TensorSource &source,
                       std::function<Halide::Expr(Halide::Expr)> map);
   /// A value a row, computed once.
@@ -74,6 +85,7 @@ private:
   int vector, group, count = 0;
   std::vector<RowStage> stages;
   llvm::DenseMap<mlir::Value, TensorSource> tensors;
+  Halide::Expr isNarrow;
 };
 
 /// Variables for the leading dimensions of a tensor, innermost first.

@@ -47,7 +47,11 @@ TensorSource RowwiseEmitter::keepRow(const TensorSource &source, Value value) {
   if (isa<BlockArgument>(value) || ShapedType::isDynamic(columns) ||
       columns * 4 * group > kRowBytes)
     return source;
-  std::vector<Var> rows = rowVariables(type.getRank() - 1);
+  return storeRow(source, static_cast<int>(columns));
+}
+
+TensorSource RowwiseEmitter::storeRow(const TensorSource &source, int columns) {
+  std::vector<Var> rows = rowVariables(source.sizes.size() - 1);
   Var n("n");
   std::vector<Var> variables = {n};
   variables.insert(variables.end(), rows.begin(), rows.end());
@@ -57,7 +61,10 @@ TensorSource RowwiseEmitter::keepRow(const TensorSource &source, Value value) {
   stage.func(variables) = source.load(indicesOf(rows, n, source));
   if (!rows.empty())
     stage.func.bound_extent(rows.front(), group);
-  stage.func.bound(n, 0, static_cast<int>(columns));
+  if (Halide::Internal::is_const(source.sizes.back()))
+    stage.func.bound(n, 0, columns);
+  else
+    stage.storage = columns;
   stages.push_back(stage);
   TensorSource kept;
   kept.sizes = source.sizes;
@@ -128,6 +135,27 @@ FailureOr<TensorSource> RowwiseEmitter::emitLayerNorm(LayerNormOp op) {
   return result;
 }
 
+FailureOr<TensorSource> RowwiseEmitter::emitRmsNorm(RmsNormOp op) {
+  FailureOr<TensorSource> input = get(op.getInput()),
+                          gamma = get(op.getGamma());
+  if (failed(input) || failed(gamma))
+    return failure();
+  TensorSource x = keepRow(*input, op.getInput());
+  RowReduction squares = reduce(RowReductionKind::Sum, x,
+                                [](Expr value) { return value * value; });
+  Expr scale = 1.0f / Halide::cast<float>(x.sizes.back());
+  auto epsilon = static_cast<float>(op.getEpsilon().convertToDouble());
+  Func inverse = scalar(
+      x, 1.0f / Halide::sqrt(squares.total(ownRow(x)) * scale + epsilon));
+  TensorSource result;
+  result.sizes = x.sizes;
+  result.load = [=, gamma = *gamma](ArrayRef<Expr> indices) {
+    return multiplyInOrder(x.load(indices), inverse(rowsOf(indices))) *
+           gamma.load(indices.back());
+  };
+  return result;
+}
+
 FailureOr<TensorSource> RowwiseEmitter::emitL2Normalize(L2NormalizeOp op) {
   FailureOr<TensorSource> input = get(op.getInput());
   if (failed(input))
@@ -172,13 +200,13 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
   weights.load = [=](ArrayRef<Expr> indices) {
     return weight(x.load(indices), maximum.total(rowsOf(indices)));
   };
-  // Computed once if a row's length is known, else for the sum and again.
-  weights = keepRow(weights, op.getResult());
-  RowReduction sum =
-      reduce(RowReductionKind::Sum, weights, [](Expr value) { return value; });
-  Expr total = sum.total(own);
-  TensorSource result;
+  auto sumOf = [&](const TensorSource &weights) {
+    return reduce(RowReductionKind::Sum, weights,
+                  [](Expr value) { return value; });
+  };
   if (wantsLse) {
+    RowReduction sum = sumOf(weights);
+    TensorSource result;
     result.sizes.assign(x.sizes.begin(), x.sizes.end() - 1);
     result.load = [=](ArrayRef<Expr> indices) {
       std::vector<Expr> row(indices.rbegin(), indices.rend());
@@ -192,11 +220,28 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     };
     return result;
   }
-  Func inverse = scalar(x, Halide::strict_float(Halide::select(
-                               total == 0.0f, 0.0f, 1.0f / total)));
+  auto normalized = [&](const TensorSource &weights) {
+    Expr total = sumOf(weights).total(own);
+    Func inverse = scalar(x, Halide::strict_float(Halide::select(
+                                 total == 0.0f, 0.0f, 1.0f / total)));
+    TensorSource result;
+    result.sizes = x.sizes;
+    result.load = [=](ArrayRef<Expr> indices) {
+      return weights.load(indices) * inverse(rowsOf(indices));
+    };
+    return result;
+  };
+  // The exponentials of a row are kept where they fit; of a longer row they are
+  // computed for the sum and again for the result.
+  if (op.getInput().getType().getShape().back() != ShapedType::kDynamic)
+    return normalized(keepRow(weights, op.getResult()));
+  int columns = static_cast<int>(kRowBytes / 4 / group);
+  isNarrow = x.sizes.back() <= columns;
+  TensorSource once = normalized(storeRow(weights, columns)),
+               twice = normalized(weights), result;
   result.sizes = x.sizes;
-  result.load = [=](ArrayRef<Expr> indices) {
-    return weights.load(indices) * inverse(rowsOf(indices));
+  result.load = [=, isNarrow = isNarrow](ArrayRef<Expr> indices) {
+    return Halide::select(isNarrow, once.load(indices), twice.load(indices));
   };
   return result;
 }

@@ -37,6 +37,8 @@ static void scheduleStage(RowStage &stage, const LoopLevel &loop,
         .store_in(MemoryType::Stack)
         .split(n, chunk, lane, algorithm.vector, TailStrategy::GuardWithIf)
         .vectorize(lane);
+    if (stage.storage)
+      func.bound_storage(n, stage.storage);
     return;
   case RowStage::Kind::Pool: {
     func.compute_at(loop).vectorize(n, algorithm.vector,
@@ -47,6 +49,13 @@ static void scheduleStage(RowStage &stage, const LoopLevel &loop,
     return;
   }
   }
+}
+
+/// Last, because a specialization takes the schedule as it is: the loops once
+/// for each form of the result, with the stages that it needs.
+static void specialize(RowwiseAlgorithm &algorithm) {
+  if (algorithm.isNarrow.defined())
+    algorithm.output.specialize(algorithm.isNarrow);
 }
 
 void attn::scheduleRowwiseCpu(RowwiseAlgorithm &algorithm) {
@@ -65,6 +74,7 @@ void attn::scheduleRowwiseCpu(RowwiseAlgorithm &algorithm) {
     LoopLevel loop(output, Var::outermost());
     for (RowStage &stage : algorithm.stages)
       scheduleStage(stage, loop, algorithm);
+    specialize(algorithm);
     return;
   }
   Var row = algorithm.rows.front(), group("row_group"), inGroup("in_group");
@@ -88,4 +98,5 @@ void attn::scheduleRowwiseCpu(RowwiseAlgorithm &algorithm) {
   LoopLevel loop(output, outer);
   for (RowStage &stage : algorithm.stages)
     scheduleStage(stage, loop, algorithm);
+  specialize(algorithm);
 }
