@@ -88,12 +88,17 @@ static AttentionTiles chooseDecodeTiles(const TargetInfo &target,
   return tiles;
 }
 
+int64_t attn::mostDecodeQueries(const TargetInfo &target) {
+  return std::min<int64_t>(
+      8, chooseScoreTile(target).vectors * target.f32Lanes() - 1);
+}
+
 /// Whether a tile of that many queries is better off with channels and keys in
-/// its lanes: vectors of queries would be half empty, and each key element
-/// would be broadcast for one or two of them. Vectors of values must be at
-/// least four channels long.
-static bool isDecodeTile(int64_t headSize, int64_t valueSize, int64_t queries) {
-  return queries >= 1 && queries <= 8 && headSize >= 4 && valueSize % 4 == 0;
+/// its lanes. Vectors of values must be at least four channels long.
+static bool isDecodeTile(const TargetInfo &target, int64_t headSize,
+                         int64_t valueSize, int64_t queries) {
+  return queries >= 1 && queries <= mostDecodeQueries(target) &&
+         headSize >= 4 && valueSize % 4 == 0;
 }
 
 /// Tiles for a matrix unit: as few queries as its products take, so that the
@@ -119,7 +124,7 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
                                           const AttentionShape &shape) {
   int64_t headSize = shape.headSize, valueSize = shape.valueSize;
   int64_t queries = shape.queries;
-  if (isDecodeTile(headSize, valueSize, queries))
+  if (isDecodeTile(target, headSize, valueSize, queries))
     return chooseDecodeTiles(target, valueSize, queries);
   // Channels beyond whole steps of a product would have to be copied.
   if (target.hasMatrixUnit() && shape.isBrainProduct &&

@@ -179,9 +179,11 @@ void attn::printTarget(const TargetInfo &target, llvm::raw_ostream &os) {
     os << "attention of bf16 tensors, head size D = 64\n";
     printMatrix(target, 64, line);
   }
-  for (int64_t queries : {1, 8}) {
+  int64_t most = mostDecodeQueries(target);
+  for (int64_t queries : {int64_t(1), most}) {
     os << "attention of " << queries << (queries == 1 ? " query" : " queries")
-       << " (up to 8 have channels in the lanes), head size D = 128\n";
+       << " (up to " << most
+       << " have channels in the lanes), head size D = 128\n";
     printDecoding(target, 128, queries, line);
   }
   for (auto [inputs, outputs] : {std::pair(768, 3072), {3072, 768}}) {

@@ -24,6 +24,11 @@ TEST(ScheduleModel, AttentionTilesFitRegistersAndCaches) {
       ASSERT_EQ(tiles.queries % lanes, 0);
       EXPECT_LE(8 * tiles.queries * tiles.keys, target.l1Bytes);
       ASSERT_EQ(tiles.keys % tiles.keyUnroll, 0);
+      // attn-schedule sees the tile only, and must not take it for decoding.
+      EXPECT_FALSE(
+          chooseAttentionTiles(target, {channels, channels, tiles.queries})
+              .isDecode)
+          << target.name.str();
       RegisterTile scores{tiles.queries / lanes, tiles.keyUnroll};
       EXPECT_LE(scores.registers(target), target.vectorRegisters);
       RegisterTile output{tiles.queries / lanes, tiles.valueUnroll};
@@ -73,7 +78,8 @@ TEST(ScheduleModel, ShortSequencesGetSmallQueryTiles) {
 TEST(ScheduleModel, TilesOfFewQueriesFitRegistersAndCaches) {
   for (const TargetInfo &target : allTargets())
     for (int64_t channels : {4, 12, 20, 64, 100, 128, 256, 576})
-      for (int64_t queries = 1; queries <= 8; ++queries) {
+      for (int64_t queries = 1; queries <= mostDecodeQueries(target);
+           ++queries) {
         AttentionTiles tiles =
             chooseAttentionTiles(target, {channels, channels, queries});
         ASSERT_TRUE(tiles.isDecode);

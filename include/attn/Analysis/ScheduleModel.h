@@ -68,6 +68,11 @@ inline constexpr int64_t maskedKeys = 64;
 AttentionTiles chooseAttentionTiles(const TargetInfo &target,
                                     const AttentionShape &shape);
 
+/// The most queries of a tile that has channels and keys in its lanes: vectors
+/// of queries would be half empty, and each key element would be broadcast for
+/// one or two of them. Fewer than the vectors of a register tile hold.
+int64_t mostDecodeQueries(const TargetInfo &target);
+
 /// Blocks of a linear layer, as in `#attn.linear_schedule`.
 struct LinearBlocks {
   int64_t mr, nr, kc, mb;
