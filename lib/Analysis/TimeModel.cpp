@@ -16,6 +16,7 @@
 #include "attn/Analysis/AttentionSizes.h"
 #include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TileMap.h"
+#include "attn/Analysis/Tuning.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -102,7 +103,7 @@ std::optional<double> Cycles::countLinear(FusedLinearOp op) {
                                     (op.getGamma() ? normSlots : 0));
   }
   LinearBlocks blocks =
-      chooseLinearBlocks(target, int64_t(inputs), int64_t(outputs));
+      getLinearBlocks(op, target, int64_t(inputs), int64_t(outputs));
   RegisterTile tile{blocks.nr / target.f32Lanes(),
                     linearTileRows(blocks, int64_t(rows))};
   double panels = std::ceil(outputs / double(blocks.nr));
@@ -193,7 +194,7 @@ std::optional<double> Cycles::countAttention(AttentionOp op) {
   double queries = (*query)[sequenceDim(layout)];
   double keys = (*key)[sequenceDim(layout)];
   double channels = query->back(), valueChannels = value->back();
-  AttentionTiles tiles = chooseAttentionTiles(target, getAttentionShape(op));
+  AttentionTiles tiles = getAttentionTiles(op, target);
   Visits visits = countVisits(op, queries, keys, tiles);
   if (tiles.isDecode)
     return heads * visits.keys * decodeCycles(tiles, channels, valueChannels) +
@@ -322,12 +323,12 @@ std::optional<double> TimeModel::scratchBytes(const CallCost &call) const {
     if (auto attention = dyn_cast<AttentionOp>(op)) {
       AttentionShape sizes = getAttentionShape(attention);
       bytes += double(attentionScratchBytes(
-          chooseAttentionTiles(target, sizes), sizes.headSize, sizes.valueSize,
+          getAttentionTiles(attention, target), sizes.headSize, sizes.valueSize,
           isNarrow(attention.getKey()) || isNarrow(attention.getValue())));
     } else if (auto linear = dyn_cast<FusedLinearOp>(op)) {
       int64_t inputs = linear.getInput().getType().getDimSize(1);
       int64_t outputs = linear.getResult().getType().getDimSize(1);
-      LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
+      LinearBlocks blocks = getLinearBlocks(linear, target, inputs, outputs);
       if (auto matrix = getMatrixBlocks(linear, target)) {
         // Sums of 32 rows.
         bytes += 4 * matrixDepth * double(matrix->nb);

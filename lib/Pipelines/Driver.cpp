@@ -155,6 +155,12 @@ public:
                        });
     if (!module)
       return failure();
+    if (!options.tuning.empty() &&
+        failed(readTuning(options.tuning, *module, [&](const Twine &problem) {
+          progress.clear();
+          printError(problem);
+        })))
+      return failure();
     progress.step("lowering");
     if (failed(lowerModel(*module, options.emit, options, &cost)))
       return failure();

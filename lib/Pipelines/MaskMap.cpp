@@ -7,6 +7,7 @@
 #include "attn/Analysis/AttentionSizes.h"
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Analysis/ScheduleModel.h"
+#include "attn/Analysis/Tuning.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -159,7 +160,7 @@ attn::computeMaskMaps(ModuleOp module, const TargetInfo &target) {
     map.calls = use.calls;
     map.grid.queries = dims.evaluate(use.queries, "queries", map.notes);
     map.grid.keys = dims.evaluate(use.keys, "keys", map.notes);
-    AttentionTiles tiles = chooseAttentionTiles(target, getAttentionShape(op));
+    AttentionTiles tiles = getAttentionTiles(op, target);
     map.grid.queryTile = tiles.queries;
     map.grid.keyTile = tiles.keys;
     int64_t count = map.grid.queryTiles() * map.grid.keyTiles();

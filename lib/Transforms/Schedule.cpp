@@ -13,7 +13,7 @@
 
 #include "TargetOf.h"
 #include "attn/Analysis/AttentionSizes.h"
-#include "attn/Analysis/ScheduleModel.h"
+#include "attn/Analysis/Tuning.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -164,9 +164,12 @@ Attribute Scheduler::scheduleFlash(KernelOp kernel, const TargetInfo &target) {
   AttentionTiles tiles =
       chooseAttentionTiles(target, {headSize, valueSize, accumulator[0],
                                     /*isMasked=*/false, fitsMatrix(kernel)});
+  tiles.queries = accumulator[0];
   if (scores)
-    while (tiles.keyUnroll > 1 &&
-           scores.getResult().getType().getShape()[1] % tiles.keyUnroll != 0)
+    tiles.keys = scores.getResult().getType().getShape()[1];
+  tiles = getTunedUnroll(kernel, target, headSize, valueSize, tiles);
+  if (scores)
+    while (tiles.keyUnroll > 1 && tiles.keys % tiles.keyUnroll != 0)
       tiles.keyUnroll /= 2;
   if (tiles.isMatrix)
     return MatrixScheduleAttr::get(kernel.getContext(), target.f32Lanes(),
@@ -184,7 +187,12 @@ Scheduler::scheduleLinear(KernelOp kernel, FusedLinearOp op,
   auto weightType = op.getWeight().getType();
   int64_t inputs = op.getInput().getType().getDimSize(1);
   int64_t outputs = op.getResult().getType().getDimSize(1);
-  LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
+  LinearBlocks blocks = getLinearBlocks(op, target, inputs, outputs);
+  if (blocks.nr % target.f32Lanes() != 0)
+    return op.emitOpError("expected nr of #attn.tuned_linear to be a multiple "
+                          "of ")
+           << target.f32Lanes() << " (because these are the f32 lanes of "
+           << target.name << "), got " << blocks.nr;
   if (weightType.getRank() == 3)
     blocks.nr = weightType.getDimSize(2); // Packed before, by hand.
   else if (failed(packWeight(kernel, op, blocks.nr)))

@@ -15,10 +15,10 @@
 
 #include "KeyLoops.h"
 #include "TargetOf.h"
-#include "attn/Analysis/AttentionSizes.h"
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TileMap.h"
+#include "attn/Analysis/Tuning.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -445,8 +445,13 @@ private:
     FailureOr<const TargetInfo *> target = getTargetOf(op);
     if (failed(target) || failed(check(op)))
       return failure();
-    AttentionTiles tiles =
-        chooseAttentionTiles(**target, getAttentionShape(op));
+    AttentionTiles tiles = getAttentionTiles(op, **target);
+    int64_t lanes = (*target)->f32Lanes();
+    if (!tiles.isDecode && !tiles.isMatrix && tiles.queries % lanes != 0)
+      return op.emitOpError("expected queries of #attn.tuned_attention to be a "
+                            "multiple of ")
+             << lanes << " (because these are the f32 lanes of "
+             << (*target)->name << "), got " << tiles.queries;
     if (queryTile)
       tiles.queries = queryTile;
     if (keyTile)

@@ -115,6 +115,10 @@ static int compile(int argc, char **argv) {
       cl::desc("Range of a dynamic dimension, e.g. batch=1..8, or batch=4; can "
                "be repeated. With --emit=cost batch=4 says for which size to "
                "count, and formulas keep the name"));
+  static cl::opt<std::string> tuning(
+      "tuning", cl::cat(category), cl::value_desc("file"),
+      cl::desc("Tile sizes that attn-run --tune measured, in place of those "
+               "that formulas choose"));
   static cl::opt<std::string> machine(
       "machine", cl::cat(category), cl::value_desc("gflops=N,gbytes=N"),
       cl::desc("With --emit=cost, how fast a core is: f32 operations and bytes "
@@ -163,6 +167,7 @@ static int compile(int argc, char **argv) {
   options.output = output;
   options.targets = targets;
   options.dims = dims;
+  options.tuning = tuning;
   options.machine = machine;
   options.loops = lowering == "loops";
   options.embedWeights = weights == "embed";

@@ -144,6 +144,12 @@ bool Model::compile(StringRef prefix, StringRef target, bool loops,
   return succeeded(emitObject(*copy, object));
 }
 
+void Model::atFusedLevel(function_ref<void(mlir::ModuleOp)> look) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(graph->clone());
+  if (succeeded(lowerModel(*copy, Emit::Fused, DriverOptions())))
+    look(*copy);
+}
+
 std::optional<CostReport> Model::cost(const StringMap<int64_t> &dims,
                                       const TargetInfo &target,
                                       const Machine &machine) {

@@ -48,6 +48,10 @@ public:
   /// Where the files that weights name are.
   llvm::StringRef folder() const { return sourceFolder; }
 
+  /// Lets `look` see the model's kernels at the fused level. Nothing after
+  /// diagnostics.
+  void atFusedLevel(llvm::function_ref<void(mlir::ModuleOp)> look);
+
   /// Called on what is compiled, at the graph, the fused and the tiled level.
   using Rewrite = llvm::function_ref<void(mlir::ModuleOp, Emit)>;
 

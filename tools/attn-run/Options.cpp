@@ -70,6 +70,17 @@ struct Flags {
       cl::desc("Also measure the time of each kernel, and print it beside what "
                "attn-opt --emit=cost predicts for one thread of this machine"),
       cl::cat(category)};
+  cl::opt<std::string> tune{
+      "tune", cl::value_desc("file.mlir"),
+      cl::desc("Also look for the fastest tile sizes of the model's attention "
+               "and linear kernels with these inputs (a minute or more), and "
+               "write those that beat the chosen ones, for --tuning"),
+      cl::cat(category)};
+  cl::opt<std::string> tuning{
+      "tuning", cl::value_desc("file.mlir"),
+      cl::desc("Tile sizes that --tune measured, in place of those that "
+               "formulas choose"),
+      cl::cat(category)};
   cl::opt<bool> measureMachine{
       "measure-machine",
       cl::desc("Print what one core does at most, as attn-opt --machine=... "
@@ -242,6 +253,8 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.reference = flags.reference || flags.referenceOnly;
   options.time = flags.time;
   options.profile = flags.profile;
+  options.tune = flags.tune;
+  options.tuning = flags.tuning;
   options.inPlace = flags.inPlace;
   options.threads = flags.threads;
   options.target = flags.target;
@@ -320,6 +333,30 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.profile && options.referenceOnly)
     problems.add("expected --profile without --reference-only (because the "
                  "evaluator is not made for speed), got both");
+  for (const auto &[name, file] :
+       {std::pair("--tune", options.tune), {"--tuning", options.tuning}}) {
+    if (file.empty())
+      continue;
+    if (isObject)
+      problems.add(Twine("expected a model for ") + name +
+                   " (because an object's tile sizes are chosen), got " +
+                   options.model);
+    if (options.loops)
+      problems.add(Twine("expected ") + name +
+                   " without --lowering=loops (because plain loops have no "
+                   "tile sizes to choose), got both");
+    if (options.referenceOnly)
+      problems.add(Twine("expected ") + name +
+                   " without --reference-only (because nothing is compiled), "
+                   "got both");
+  }
+  if (!options.tune.empty() && !options.tuning.empty())
+    problems.add("expected --tune or --tuning (because a search starts from "
+                 "what the formulas choose), got both");
+  if (!options.tune.empty() && runs > 1)
+    problems.add("expected one run for --tune (because a kernel's tile sizes "
+                 "are the same in all), got " +
+                 Twine(runs));
   if (options.loops && isObject)
     problems.add("expected a model for --lowering=loops (because there is "
                  "nothing to compile), got " +

@@ -39,6 +39,9 @@ struct Options {
   bool time = false;
   /// Time of each kernel beside what is predicted.
   bool profile = false;
+  /// The file that measured tile sizes are written to, and one that they are
+  /// read from.
+  std::string tune, tuning;
   /// Instead of a model: how fast a core of this machine is.
   bool measureMachine = false;
   bool inPlace = false;

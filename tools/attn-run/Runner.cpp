@@ -250,8 +250,9 @@ Expected<Timing> timeModel(CompiledModel &model, const Case &testCase,
                 seconds[seconds.size() / 2]};
 }
 
-Expected<std::vector<KernelTime>>
-profileModel(CompiledModel &model, const Case &testCase, bool inPlace) {
+Expected<std::vector<KernelTime>> profileModel(CompiledModel &model,
+                                               const Case &testCase,
+                                               bool inPlace, double seconds) {
   Expected<PlainBuffers> buffers =
       PlainBuffers::create(model.interface(), testCase, inPlace);
   if (!buffers)
@@ -276,7 +277,9 @@ profileModel(CompiledModel &model, const Case &testCase, bool inPlace) {
   Error error = Error::success();
   Clock::time_point start = Clock::now();
   for (unsigned run = 0;
-       !error && (run < 5 || Clock::now() - start < std::chrono::seconds(3));
+       !error &&
+       (run < 5 ||
+        std::chrono::duration<double>(Clock::now() - start).count() < seconds);
        ++run) {
     call = 0;
     error = model.run(testCase.dims, buffers->inputs, buffers->outputs);

@@ -50,10 +50,11 @@ struct KernelTime {
   double seconds = 0;
 };
 
-/// Runs a model that was compiled with a kernel hook for about three seconds.
-/// The kernels come in the order of their first calls.
+/// Runs a model that was compiled with a kernel hook for about so many seconds,
+/// at least five times. The kernels come in the order of their first calls.
 llvm::Expected<std::vector<KernelTime>>
-profileModel(CompiledModel &model, const Case &testCase, bool inPlace = false);
+profileModel(CompiledModel &model, const Case &testCase, bool inPlace = false,
+             double seconds = 3);
 
 } // namespace attn::run
 

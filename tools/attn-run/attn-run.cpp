@@ -28,6 +28,7 @@
 #include "Options.h"
 #include "ReferenceRun.h"
 #include "Runner.h"
+#include "Tune.h"
 #include "attn/Support/CleanUp.h"
 #include "attn/Support/Problems.h"
 #include "attn/Support/TemporaryFolder.h"
@@ -99,6 +100,12 @@ Error Tool::readModel() {
   model = Model::read(options.model, options.import);
   if (!model)
     return reported();
+  if (!options.tuning.empty()) {
+    Problems problems;
+    auto report = [&](const Twine &problem) { problems.add(problem.str()); };
+    if (failed(readTuning(options.tuning, model->module(), report)))
+      return problems.empty() ? reported() : problems.take();
+  }
   Expected<Interface> found = interfaceOfModule(model->module());
   if (!found)
     return found.takeError();
@@ -336,6 +343,8 @@ Error Tool::run() {
       if (Error error = runCase(guarded->get(), testCase))
         return error;
   }
+  if (!options.tune.empty())
+    return tuneModel(*model, cases.front(), options, folder.path());
   if (!options.time && !options.profile)
     return Error::success();
   // Without guard pages, which have their own cost; a new model for each case,

@@ -64,6 +64,8 @@ struct DriverOptions {
   /// A file, "-" for the standard output; with Emit::Object the prefix of
   /// several files.
   std::string output = "-";
+  /// A file with measured tile sizes, or nothing (readTuning).
+  std::string tuning;
   /// Names of targets; empty for x86-64-v3 unless the model states one.
   std::vector<std::string> targets;
   /// Ranges like batch=1..8. With Emit::Cost a range of one value stays a name
@@ -89,6 +91,12 @@ mlir::OwningOpRef<mlir::ModuleOp>
 readModel(llvm::StringRef path, const ImportOptions &import,
           mlir::MLIRContext *context, llvm::SourceMgr &sources,
           llvm::function_ref<void(const llvm::Twine &)> report);
+
+/// Reads a tuning file, as attn-run --tune writes it, and gives the model its
+/// entries. Problems as for readModel.
+mlir::LogicalResult
+readTuning(llvm::StringRef path, mlir::ModuleOp model,
+           llvm::function_ref<void(const llvm::Twine &)> report);
 
 /// The folder in which the files that weights name are looked up: the model's
 /// folder, or the one its file is in.

@@ -221,6 +221,15 @@ MatrixLinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyFactors(emitError, {{"vector", vector}, {"nb", nb}, {"mb", mb}});
 }
 
+static LogicalResult
+verifyInputBlock(function_ref<InFlightDiagnostic()> emitError, int64_t kc) {
+  if (kc < 0)
+    return emitError() << "expected kc >= 0 (because 0 stands for a K that is "
+                          "not blocked), got "
+                       << kc;
+  return success();
+}
+
 LogicalResult
 LinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                            int64_t vector, int64_t mr, int64_t nr, int64_t kc,
@@ -228,10 +237,40 @@ LinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (failed(verifyFactors(
           emitError, {{"vector", vector}, {"mr", mr}, {"nr", nr}, {"mb", mb}})))
     return failure();
-  if (kc < 0)
-    return emitError() << "expected kc >= 0 (because 0 stands for a K that is "
-                          "not blocked), got "
-                       << kc;
+  return verifyInputBlock(emitError, kc);
+}
+
+LogicalResult
+TunedLinearAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        StringRef target, int64_t inputs, int64_t outputs,
+                        int64_t mr, int64_t nr, int64_t kc, int64_t mb) {
+  // tuned_linear_c1
+  if (failed(verifyFactors(emitError, {{"inputs", inputs},
+                                       {"outputs", outputs},
+                                       {"mr", mr},
+                                       {"nr", nr},
+                                       {"mb", mb}})))
+    return failure();
+  // tuned_linear_c2
+  return verifyInputBlock(emitError, kc);
+}
+
+LogicalResult
+TunedAttentionAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                           StringRef target, int64_t headSize,
+                           int64_t valueSize, bool isMasked, int64_t queries,
+                           int64_t keys, int64_t keyUnroll) {
+  // tuned_attention_c1
+  if (failed(verifyFactors(emitError, {{"head_size", headSize},
+                                       {"value_size", valueSize},
+                                       {"queries", queries},
+                                       {"keys", keys},
+                                       {"key_unroll", keyUnroll}})))
+    return failure();
+  // tuned_attention_c2
+  if (keys % keyUnroll != 0)
+    return emitError() << "expected key_unroll to divide keys = " << keys
+                       << ", got " << keyUnroll;
   return success();
 }
 

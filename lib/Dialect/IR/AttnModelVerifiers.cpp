@@ -334,6 +334,16 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
+  if (attribute.getName() == "attn.tuning") {
+    auto list = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!isa<ModuleOp>(op) || !list ||
+        !llvm::all_of(list, llvm::IsaPred<TunedAttentionAttr, TunedLinearAttr>))
+      return op->emitOpError()
+             << "expected attn.tuning to be a list of #attn.tuned_attention "
+                "and #attn.tuned_linear on a module, got "
+             << attribute.getValue();
+    return success();
+  }
   if (attribute.getName() != "attn.target")
     return success(); // Passes may leave notes for each other.
   if (!isa<ModuleOp>(op) || !isa<StringAttr>(attribute.getValue()))
