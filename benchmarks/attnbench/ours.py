@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from . import bf16, mlir
+from . import bf16, data, mlir
 from .mlir import tensor_type
 
 
@@ -148,7 +148,7 @@ class Options(ctypes.Structure):
 def input_array(entry, arrays):
     if entry["name"] == "attention_mask":  # of an imported model: nothing is padding
         return np.ones_like(arrays["input_ids"])
-    return np.ascontiguousarray(bf16.stored(arrays[entry["name"]], entry["type"]))
+    return data.aligned(bf16.stored(arrays[entry["name"]], entry["type"]))
 
 
 class Compiled:
@@ -174,7 +174,7 @@ class Compiled:
             raise RuntimeError(f"{prefix}: status {status}")
         self.arrays = [input_array(i, arrays) for i in info["inputs"]]
         half = info["outputs"][0]["type"] == "bf16"
-        self.output = np.zeros(shape, np.uint16 if half else np.float32)
+        self.output = data.aligned(np.zeros(shape, np.uint16 if half else np.float32))
         self.dims = self.bind(info)
         pointers = [array.ctypes.data for array in self.arrays]
         self.inputs = (ctypes.c_void_p * len(pointers))(*pointers)

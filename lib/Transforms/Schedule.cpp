@@ -125,9 +125,13 @@ LogicalResult Scheduler::schedule(KernelOp kernel) {
   } else if (findIn<TileFinishOp>(kernel)) {
     attribute = scheduleFlash(kernel, **target);
   } else {
-    attribute =
-        RowwiseScheduleAttr::get(kernel.getContext(), (*target)->f32Lanes(),
-                                 chooseRowsInFlight(**target));
+    // The exponentials of a softmax keep the units busy: half the rows are
+    // enough beside them, and fewer streams of memory.
+    int64_t rows = chooseRowsInFlight(**target);
+    if (findIn<SoftmaxOp>(kernel))
+      rows = std::max<int64_t>(rows / 2, 1);
+    attribute = RowwiseScheduleAttr::get(kernel.getContext(),
+                                         (*target)->f32Lanes(), rows);
   }
   kernel.setScheduleAttr(attribute);
   return success();

@@ -53,6 +53,13 @@ attn.kernel @norm(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> {
   attn.yield %y : tensor<?x8xf32>
 }
 
+// CHECK-LABEL: attn.kernel @softmax
+// CHECK-SAME: schedule = #attn.rowwise_schedule<vector = 8, rows = 2>
+attn.kernel @softmax(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %y = attn.softmax %x : tensor<?x8xf32> -> tensor<?x8xf32>
+  attn.yield %y : tensor<?x8xf32>
+}
+
 // A schedule that is there is kept.
 // CHECK-LABEL: attn.kernel @edited
 // CHECK-SAME: schedule = #attn.rowwise_schedule<vector = 8, rows = 2>

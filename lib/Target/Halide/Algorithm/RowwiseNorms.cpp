@@ -16,8 +16,11 @@ using Halide::Expr;
 using Halide::Func;
 using Halide::Var;
 
-/// Bytes of scratch that the rows in flight may take on the stack.
+/// Bytes of scratch that the rows in flight may take. Above 16 KiB Halide takes
+/// them from the context and not from the stack: once for each group of rows,
+/// with a lock that waits for the stores of the group before.
 static constexpr int64_t kRowBytes = 64 * 1024;
+static constexpr int64_t kStackBytes = 16 * 1024;
 
 /// The indices of row `rows` (innermost first) and column n, in the order of
 /// the tensor's dimensions; the innermost row stays inside the tensor.
@@ -235,7 +238,7 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
   // computed for the sum and again for the result.
   if (op.getInput().getType().getShape().back() != ShapedType::kDynamic)
     return normalized(keepRow(weights, op.getResult()));
-  int columns = static_cast<int>(kRowBytes / 4 / group);
+  int columns = static_cast<int>(kStackBytes / 4 / group);
   isNarrow = x.sizes.back() <= columns;
   TensorSource once = normalized(storeRow(weights, columns)),
                twice = normalized(weights), result;
