@@ -63,6 +63,8 @@ private:
   Error runCase(CompiledModel *compiled, const Case &testCase);
   Error timeCase(CompiledModel &compiled, const Case &testCase);
   Error profileCase(CompiledModel &compiled, const Case &testCase);
+  /// Times and profiles, if that is asked for.
+  Error measureCases();
 
   const Options &options;
   std::unique_ptr<Model> model;
@@ -343,8 +345,14 @@ Error Tool::run() {
       if (Error error = runCase(guarded->get(), testCase))
         return error;
   }
+  if (Error error = measureCases())
+    return error;
   if (!options.tune.empty())
     return tuneModel(*model, cases.front(), options, folder.path());
+  return Error::success();
+}
+
+Error Tool::measureCases() {
   if (!options.time && !options.profile)
     return Error::success();
   // Without guard pages, which have their own cost; a new model for each case,
