@@ -196,4 +196,6 @@ void attn::printTarget(const TargetInfo &target, llvm::raw_ostream &os) {
        formatv("power of two <= multiply-adds of a cycle x latency / 2 = {0}",
                target.fmaPorts * target.fmaLatency / 2)
            .str());
+  line("of a softmax", std::to_string(chooseRowsInFlight(target, true)),
+       "half of them");
 }

@@ -23,13 +23,23 @@ static Entry findEntry(Operation *op, llvm::function_ref<bool(Entry)> fits) {
   return {};
 }
 
-/// Channels of an output register tile beside `keyUnroll` keys of a score
-/// tile: both have the same shape, see chooseAttentionTiles.
-static int64_t valueUnrollOf(int64_t keyUnroll, int64_t valueSize) {
-  int64_t unroll = keyUnroll;
-  while (unroll > 4 && valueSize % unroll != 0)
-    unroll /= 2;
-  return std::max<int64_t>(unroll, 4);
+/// The entry for attention of that shape, with other conditions, or null.
+static TunedAttentionAttr
+findAttention(Operation *op, const TargetInfo &target,
+              const AttentionShape &shape,
+              llvm::function_ref<bool(TunedAttentionAttr)> fits) {
+  return findEntry<TunedAttentionAttr>(op, [&](TunedAttentionAttr entry) {
+    return entry.getTarget() == target.name &&
+           entry.getHeadSize() == shape.headSize &&
+           entry.getValueSize() == shape.valueSize &&
+           entry.getIsMasked() == shape.isMasked && fits(entry);
+  });
+}
+
+static void setUnroll(AttentionTiles &tiles, int64_t keyUnroll,
+                      int64_t valueSize) {
+  tiles.keyUnroll = keyUnroll;
+  tiles.valueUnroll = chooseValueUnroll(keyUnroll, valueSize);
 }
 
 AttentionTiles attn::getAttentionTiles(AttentionOp op,
@@ -38,12 +48,8 @@ AttentionTiles attn::getAttentionTiles(AttentionOp op,
   AttentionTiles tiles = chooseAttentionTiles(target, shape);
   if (tiles.isDecode || tiles.isMatrix)
     return tiles;
-  auto entry = findEntry<TunedAttentionAttr>(op, [&](TunedAttentionAttr entry) {
-    return entry.getTarget() == target.name &&
-           entry.getHeadSize() == shape.headSize &&
-           entry.getValueSize() == shape.valueSize &&
-           entry.getIsMasked() == shape.isMasked;
-  });
+  TunedAttentionAttr entry =
+      findAttention(op, target, shape, [](TunedAttentionAttr) { return true; });
   if (!entry)
     return tiles;
   // A short sequence of known length does not need more vectors than it fills.
@@ -52,26 +58,22 @@ AttentionTiles attn::getAttentionTiles(AttentionOp op,
     tiles.queries = std::min<int64_t>(
         tiles.queries, llvm::alignTo(shape.queries, target.f32Lanes()));
   tiles.keys = entry.getKeys();
-  tiles.keyUnroll = entry.getKeyUnroll();
-  tiles.valueUnroll = valueUnrollOf(tiles.keyUnroll, shape.valueSize);
+  setUnroll(tiles, entry.getKeyUnroll(), shape.valueSize);
   return tiles;
 }
 
 AttentionTiles attn::getTunedUnroll(Operation *op, const TargetInfo &target,
-                                    int64_t headSize, int64_t valueSize,
+                                    const AttentionShape &shape,
                                     AttentionTiles tiles) {
   if (tiles.isDecode || tiles.isMatrix)
     return tiles;
-  auto entry = findEntry<TunedAttentionAttr>(op, [&](TunedAttentionAttr entry) {
-    return entry.getTarget() == target.name &&
-           entry.getHeadSize() == headSize &&
-           entry.getValueSize() == valueSize &&
-           entry.getQueries() == tiles.queries && entry.getKeys() == tiles.keys;
-  });
-  if (!entry)
-    return tiles;
-  tiles.keyUnroll = entry.getKeyUnroll();
-  tiles.valueUnroll = valueUnrollOf(tiles.keyUnroll, valueSize);
+  TunedAttentionAttr entry =
+      findAttention(op, target, shape, [&](TunedAttentionAttr entry) {
+        return entry.getQueries() == tiles.queries &&
+               entry.getKeys() == tiles.keys;
+      });
+  if (entry)
+    setUnroll(tiles, entry.getKeyUnroll(), shape.valueSize);
   return tiles;
 }
 
@@ -90,13 +92,6 @@ LinearBlocks attn::getLinearBlocks(Operation *op, const TargetInfo &target,
 // What is worth a try
 //===----------------------------------------------------------------------===//
 
-/// Cycles a multiply-add of a register tile, relative to what the units do.
-static double wasteOf(RegisterTile tile, const TargetInfo &target) {
-  double work =
-      double(tile.sums()) / target.fmaPorts * (target.fusedMultiplyAdd ? 1 : 2);
-  return tile.cycles(target) / work;
-}
-
 /// Register tiles that fit and keep the units busy two cycles of three.
 static std::vector<RegisterTile> tilesThatFit(const TargetInfo &target,
                                               ArrayRef<int64_t> scalars) {
@@ -105,7 +100,7 @@ static std::vector<RegisterTile> tilesThatFit(const TargetInfo &target,
     for (int64_t count : scalars)
       if (RegisterTile tile{vectors, count};
           tile.registers(target) <= target.vectorRegisters &&
-          wasteOf(tile, target) <= 1.5)
+          tile.cycles(target) <= 1.5 * tile.work(target))
         tiles.push_back(tile);
   return tiles;
 }
@@ -117,15 +112,13 @@ attn::registerTilesToTry(const TargetInfo &target, const AttentionShape &shape,
   for (RegisterTile tile : tilesThatFit(target, {2, 4, 8, 16})) {
     AttentionTiles next = tiles;
     next.queries = tile.vectors * target.f32Lanes();
-    next.keyUnroll = tile.scalars;
-    next.valueUnroll = valueUnrollOf(next.keyUnroll, shape.valueSize);
+    setUnroll(next, tile.scalars, shape.valueSize);
     bool isSame =
         next.queries == tiles.queries && next.keyUnroll == tiles.keyUnroll;
     // Tiles of a few queries are scheduled in another way.
-    bool isDecode =
-        chooseAttentionTiles(target,
-                             {shape.headSize, shape.valueSize, next.queries})
-            .isDecode;
+    bool isDecode = chooseAttentionTiles(
+                        target, {shape.headSize, shape.valueSize, next.queries})
+                        .isDecode;
     if (!isSame && !isDecode && next.keys % next.keyUnroll == 0)
       result.push_back(next);
   }
@@ -149,7 +142,6 @@ std::vector<AttentionTiles> attn::keyTilesToTry(const TargetInfo &target,
 }
 
 std::vector<LinearBlocks> attn::registerTilesToTry(const TargetInfo &target,
-                                                   int64_t inputs,
                                                    const LinearBlocks &blocks) {
   std::vector<LinearBlocks> result = {blocks};
   for (RegisterTile tile :
@@ -178,8 +170,8 @@ std::vector<LinearBlocks> attn::cacheBlocksToTry(const TargetInfo &target,
       next.kc = kc;
       next.mb = std::max(rows / next.mr * next.mr, next.mr);
       // A block of rows is packed, and is to leave room in L2 for weights.
-      bool fits = 4 * next.mb * (kc ? kc : inputs) <= target.l2Bytes;
-      if ((next.kc != blocks.kc || next.mb != blocks.mb) && (fits || !kc))
+      bool fits = 4 * next.mb * kc <= target.l2Bytes;
+      if ((next.kc != blocks.kc || next.mb != blocks.mb) && fits)
         result.push_back(next);
     }
   return result;

@@ -125,13 +125,10 @@ LogicalResult Scheduler::schedule(KernelOp kernel) {
   } else if (findIn<TileFinishOp>(kernel)) {
     attribute = scheduleFlash(kernel, **target);
   } else {
-    // The exponentials of a softmax keep the units busy: half the rows are
-    // enough beside them, and fewer streams of memory.
-    int64_t rows = chooseRowsInFlight(**target);
-    if (findIn<SoftmaxOp>(kernel))
-      rows = std::max<int64_t>(rows / 2, 1);
-    attribute = RowwiseScheduleAttr::get(kernel.getContext(),
-                                         (*target)->f32Lanes(), rows);
+    bool isSoftmax = findIn<SoftmaxOp>(kernel) != nullptr;
+    attribute =
+        RowwiseScheduleAttr::get(kernel.getContext(), (*target)->f32Lanes(),
+                                 chooseRowsInFlight(**target, isSoftmax));
   }
   kernel.setScheduleAttr(attribute);
   return success();
@@ -171,7 +168,9 @@ Attribute Scheduler::scheduleFlash(KernelOp kernel, const TargetInfo &target) {
   tiles.queries = accumulator[0];
   if (scores)
     tiles.keys = scores.getResult().getType().getShape()[1];
-  tiles = getTunedUnroll(kernel, target, headSize, valueSize, tiles);
+  bool isMasked = findIn<TileMaskOp>(kernel) != nullptr;
+  tiles = getTunedUnroll(kernel, target, {headSize, valueSize, -1, isMasked},
+                         tiles);
   if (scores)
     while (tiles.keyUnroll > 1 && tiles.keys % tiles.keyUnroll != 0)
       tiles.keyUnroll /= 2;

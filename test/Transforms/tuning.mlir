@@ -4,6 +4,8 @@
 // RUN: attn-opt %s --attn-analyze-masks --attn-select-targets=targets=x86-64-v4 --attn-tile --attn-schedule | FileCheck %s --check-prefix=OTHER
 module attributes {attn.tuning = [
   #attn.tuned_attention<target = "x86-64-v3", head_size = 64, value_size = 64, is_masked = false, queries = 16, keys = 32, key_unroll = 8>,
+  #attn.tuned_attention<target = "x86-64-v3", head_size = 32, value_size = 32, is_masked = false, queries = 16, keys = 32, key_unroll = 8>,
+  #attn.tuned_attention<target = "x86-64-v3", head_size = 32, value_size = 32, is_masked = true, queries = 16, keys = 32, key_unroll = 4>,
   #attn.tuned_attention<target = "x86-64-v3", head_size = 128, value_size = 64, is_masked = false, queries = 24, keys = 32, key_unroll = 2>,
   #attn.tuned_linear<target = "x86-64-v3", inputs = 64, outputs = 96, mr = 5, nr = 16, kc = 32, mb = 20>
 ]} {
@@ -36,6 +38,18 @@ attn.kernel @masked(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %c: f32)
     attn.yield %0 : i1
   } : tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32> -> tensor<?x?x4x64xf32>
   attn.yield %o : tensor<?x?x4x64xf32>
+}
+
+// Entries that differ in the mask have register tiles of their own.
+// CHECK-LABEL: attn.kernel @masked_entry
+// CHECK-SAME: key_unroll = 4, value_unroll = 4>
+attn.kernel @masked_entry(%q: tensor<?x?x4x32xf32>, %k: tensor<?x?x4x32xf32>, %c: f32) -> tensor<?x?x4x32xf32> {
+  %o = attn.attention %q, %k, %k scale(%c : f32) layout(bshd) mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %0 = arith.cmpi sle, %j, %i : index
+    attn.yield %0 : i1
+  } : tensor<?x?x4x32xf32>, tensor<?x?x4x32xf32>, tensor<?x?x4x32xf32> -> tensor<?x?x4x32xf32>
+  attn.yield %o : tensor<?x?x4x32xf32>
 }
 
 // CHECK-LABEL: attn.kernel @few_queries

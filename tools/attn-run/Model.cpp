@@ -74,6 +74,8 @@ Model::importOnnx(const onnx::Model &onnx, StringRef path,
   return model;
 }
 
+Error reported() { return createStringError(inconvertibleErrorCode(), ""); }
+
 /// Whether the system lets this process use the tiles of AMX, as the run-time
 /// asks it (lib/Runtime/Cpu.c).
 static bool mayUseTiles() {

@@ -80,6 +80,9 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> graph;
 };
 
+/// The error of a step whose diagnostics were already printed.
+llvm::Error reported();
+
 /// The name of the best target that this CPU can run.
 llvm::StringRef hostTarget();
 /// Whether this CPU can run what is compiled for a target.

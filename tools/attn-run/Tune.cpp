@@ -81,10 +81,6 @@ private:
 };
 } // namespace
 
-static Error reported() {
-  return createStringError(inconvertibleErrorCode(), "");
-}
-
 Tuner::Tuner(Model &model, const Case &testCase, const Options &options,
              StringRef folder)
     : model(model), testCase(testCase), options(options),
@@ -191,7 +187,7 @@ std::vector<Attribute> Tuner::candidates(const Subject &subject,
                          tuned.getMb()};
   for (const LinearBlocks &next :
        inCaches ? cacheBlocksToTry(target, tuned.getInputs(), blocks)
-                : registerTilesToTry(target, tuned.getInputs(), blocks))
+                : registerTilesToTry(target, blocks))
     entries.push_back(entryOf(tuned, next));
   return entries;
 }

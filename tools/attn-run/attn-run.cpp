@@ -76,11 +76,6 @@ private:
 };
 } // namespace
 
-/// The error of a step whose diagnostics were already printed.
-static Error reported() {
-  return createStringError(inconvertibleErrorCode(), "");
-}
-
 /// The name of files in a folder that goes away.
 static std::string inFolder(StringRef folder, StringRef name) {
   SmallString<128> path(folder);

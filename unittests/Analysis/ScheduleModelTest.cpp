@@ -152,8 +152,10 @@ TEST(ScheduleModel, FewRowsTakeSmallTilesWhereFewerAreEmpty) {
 }
 
 TEST(ScheduleModel, RowsInFlightArePowersOfTwo) {
-  for (const TargetInfo &target : allTargets())
+  for (const TargetInfo &target : allTargets()) {
     EXPECT_EQ(chooseRowsInFlight(target), 4) << target.name.str();
+    EXPECT_EQ(chooseRowsInFlight(target, /*isSoftmax=*/true), 2);
+  }
 }
 
 TEST(ScheduleModel, CountsScratch) {

@@ -72,7 +72,7 @@ TEST(Tuning, LinearCandidatesFit) {
           EXPECT_TRUE(isNew || &blocks == &candidates.front());
         }
       };
-      check(registerTilesToTry(target, inputs, model));
+      check(registerTilesToTry(target, model));
       check(cacheBlocksToTry(target, inputs, model));
       EXPECT_GT(seen.size(), 4u) << target.name.str();
     }

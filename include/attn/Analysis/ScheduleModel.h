@@ -26,6 +26,8 @@ struct RegisterTile {
   int64_t registers(const TargetInfo &target) const {
     return sums() + vectors + 1 + (target.fusedMultiplyAdd ? 0 : 1);
   }
+  /// Cycles of the multiply-add units for one step of the reduction.
+  double work(const TargetInfo &target) const;
   /// Cycles that one step of the reduction takes at least.
   double cycles(const TargetInfo &target) const;
 };
@@ -67,6 +69,13 @@ inline constexpr int64_t maskedKeys = 64;
 /// The tiles of an attention, by the formulas of ScheduleModel.cpp.
 AttentionTiles chooseAttentionTiles(const TargetInfo &target,
                                     const AttentionShape &shape);
+
+/// Value channels of an output register tile beside `keyUnroll` keys of a score
+/// tile: both have the same shape, with channels in the place of keys. A number
+/// that divides the head size leaves no rest; below four channels the loop
+/// would not hide the latency of a sum:
+///     k / 2^e, the largest that divides Dv, at least 4
+int64_t chooseValueUnroll(int64_t keyUnroll, int64_t valueSize);
 
 /// The most queries of a tile that has channels and keys in its lanes: vectors
 /// of queries would be half empty, and each key element would be broadcast for
@@ -113,8 +122,9 @@ inline constexpr int64_t fewRows = 3;
 /// chooses when it runs.
 int64_t linearTileRows(const LinearBlocks &blocks, int64_t rows);
 
-/// Rows that a row-wise kernel works on at a time.
-int64_t chooseRowsInFlight(const TargetInfo &target);
+/// Rows that a row-wise kernel works on at a time; `isSoftmax` if it has
+/// exponentials between its sums.
+int64_t chooseRowsInFlight(const TargetInfo &target, bool isSoftmax = false);
 
 } // namespace attn
 

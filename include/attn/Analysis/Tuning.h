@@ -29,7 +29,7 @@ LinearBlocks getLinearBlocks(mlir::Operation *op, const TargetInfo &target,
 /// The register tiles for score tiles that stand in the IR: those of a tuned
 /// attention with just such tiles, otherwise those of `tiles`.
 AttentionTiles getTunedUnroll(mlir::Operation *op, const TargetInfo &target,
-                              int64_t headSize, int64_t valueSize,
+                              const AttentionShape &shape,
                               AttentionTiles tiles);
 
 /// Tiles of an attention that differ from `tiles` in the register tile, or in
@@ -43,7 +43,6 @@ std::vector<AttentionTiles> keyTilesToTry(const TargetInfo &target,
 
 /// The same for blocks of a linear layer: register tiles, and cache blocks.
 std::vector<LinearBlocks> registerTilesToTry(const TargetInfo &target,
-                                             int64_t inputs,
                                              const LinearBlocks &blocks);
 std::vector<LinearBlocks> cacheBlocksToTry(const TargetInfo &target,
                                            int64_t inputs,
