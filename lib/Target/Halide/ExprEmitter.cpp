@@ -43,6 +43,54 @@ std::optional<Halide::Type> attn::getHalideType(Type type) {
 // Helpers
 //===----------------------------------------------------------------------===//
 
+/// The range of an index that was a loaded number, and of its multiples: no
+/// sequence is as long. A bound of a loop adds and subtracts several of them,
+/// and their sum must not overflow 32 bits: two windows that are cut with each
+/// other leave the difference of their offsets.
+static constexpr int64_t indexLimit = int64_t(1) << 28;
+
+static Expr clampIndex(const Expr &x, int64_t limit) {
+  return Halide::clamp(x, Halide::Internal::make_const(x.type(), -limit),
+                       Halide::Internal::make_const(x.type(), limit));
+}
+
+/// Whether an index depends on a loaded number, which is known by its limit.
+static bool isLoadedIndex(const Expr &x) {
+  class Find final : public Halide::Internal::IRGraphVisitor {
+  public:
+    bool found = false;
+
+  private:
+    using IRGraphVisitor::visit;
+    void visit(const Halide::Internal::IntImm *op) override {
+      found |= op->value == indexLimit;
+    }
+  } find;
+  x.accept(&find);
+  return find.found;
+}
+
+/// a * b. Multiples of a loaded number, such as the keys of a loaded number of
+/// blocks, stay in its range.
+static Expr multiplyIndices(const Expr &a, const Expr &b) {
+  if (a.type() != Halide::Int(32) || (!isLoadedIndex(a) && !isLoadedIndex(b)))
+    return a * b;
+  auto scaled = [](const Expr &x, int64_t factor) {
+    return clampIndex(x, indexLimit / std::abs(factor)) *
+           static_cast<int>(factor);
+  };
+  std::optional<int64_t> left = Halide::Internal::as_const_int(a);
+  std::optional<int64_t> right = Halide::Internal::as_const_int(b);
+  if (left && *left != 0)
+    return scaled(b, *left);
+  if (right && *right != 0)
+    return scaled(a, *right);
+  Halide::Type wide = Halide::Int(64);
+  return Halide::cast(
+      a.type(),
+      clampIndex(Halide::cast(wide, a) * Halide::cast(wide, b), indexLimit));
+}
+
 static Expr toUnsigned(const Expr &x) {
   return Halide::cast(Halide::UInt(x.type().bits()), x);
 }
@@ -131,7 +179,7 @@ static Expr emitAffine(AffineExpr expr, ArrayRef<Expr> dims,
   case AffineExprKind::Add:
     return lhs + rhs;
   case AffineExprKind::Mul:
-    return lhs * rhs;
+    return multiplyIndices(lhs, rhs);
   case AffineExprKind::Mod: // The right side of these three is positive.
     return lhs % rhs;
   case AffineExprKind::FloorDiv:
@@ -329,6 +377,8 @@ FailureOr<Expr> ExprEmitter::emitInteger(Operation *op) {
         return isBool ? in(0) != in(1) : in(0) - in(1);
       })
       .Case([&](arith::MulIOp) {
+        if (op->getResult(0).getType().isIndex())
+          return multiplyIndices(in(0), in(1));
         return isBool ? in(0) && in(1) : in(0) * in(1);
       })
       .Case([&](arith::DivSIOp) { return truncDiv(in(0), in(1)); })
@@ -581,9 +631,6 @@ FailureOr<Expr> ExprEmitter::emitFloat(Operation *op) {
       .Default([](Operation *) { return Expr(); });
 }
 
-/// The range of an index that was a loaded 64-bit number: no tensor is as long.
-static constexpr int64_t indexLimit = int64_t(1) << 30;
-
 FailureOr<Expr> ExprEmitter::emitCast(Operation *op) {
   Type resultType = op->getResult(0).getType();
   bool isNarrowed = isHalfFloat(resultType) && !isa<arith::BitcastOp>(op);
@@ -610,16 +657,11 @@ FailureOr<Expr> ExprEmitter::emitCast(Operation *op) {
       .Case([&](arith::IndexCastOp cast) {
         if (isBool())
           return -Halide::cast(type, in());
-        // An index is 32 bits here. A larger number stays a large one, and
-        // adding a position to it does not overflow.
+        // An index is 32 bits here. A larger number stays a large one.
         int bits = in().type().bits();
         if (type.bits() == 32 &&
             (bits == 64 || (bits == 32 && cast.getType().isIndex())))
-          return Halide::cast(
-              type,
-              Halide::clamp(
-                  in(), Halide::Internal::make_const(in().type(), -indexLimit),
-                  Halide::Internal::make_const(in().type(), indexLimit)));
+          return Halide::cast(type, clampIndex(in(), indexLimit));
         return Halide::cast(type, in());
       })
       .Case([&](arith::IndexCastUIOp) {
