@@ -5,14 +5,25 @@
 /* num_threads - 1 workers wait for a job: a counter that everybody, the calling
  * thread too, draws indices from. A job belongs to the pool until every worker
  * that joined it has left, so that the next job never meets a late one. Loops
- * inside a task run on the thread of that task. */
+ * inside a task run on the thread of that task.
+ *
+ * The kernels of a model follow one another within microseconds, while to wake
+ * a sleeping thread takes tens of them. So whoever waits looks for a while
+ * first, and sleeps only then. */
 #define _POSIX_C_SOURCE 200809L
 #include "FloatState.h"
 #include "Runtime.h"
 
+#include <time.h>
+
+/* How long a thread looks before it sleeps: about what falling asleep and being
+ * woken cost together, so that looking in vain costs at most as much again. */
+#define ATTN_LOOK_NANOSECONDS 100000
+
 struct attn_pool {
   pthread_mutex_t lock;
   pthread_cond_t work, idle;
+  /* The next three change with the lock held, and are looked at without. */
   uint64_t generation; /* of the job; workers join each at most once */
   bool stop;
   int running;  /* workers inside the job */
@@ -42,26 +53,74 @@ static void draw(attn_pool *pool, int (*task)(void *, int), void *argument,
   }
 }
 
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static int64_t nanoseconds(void) {
+  struct timespec now = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Something that a thread waits for. */
+typedef bool (*condition)(const attn_pool *pool, uint64_t seen);
+
+static bool has_work(const attn_pool *pool, uint64_t seen) {
+  return __atomic_load_n(&pool->generation, __ATOMIC_RELAXED) != seen ||
+         __atomic_load_n(&pool->stop, __ATOMIC_RELAXED);
+}
+
+static bool is_idle(const attn_pool *pool, uint64_t seen) {
+  (void)seen;
+  return !__atomic_load_n(&pool->running, __ATOMIC_RELAXED);
+}
+
+/* Looks for `holds` a while. The caller asks again with the lock held. */
+static void look(const attn_pool *pool, condition holds, uint64_t seen) {
+  if (holds(pool, seen))
+    return;
+  int64_t end = nanoseconds() + ATTN_LOOK_NANOSECONDS;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      relax();
+      if (holds(pool, seen))
+        return;
+    }
+  } while (nanoseconds() < end);
+}
+
+static void set_running(attn_pool *pool, int running) {
+  __atomic_store_n(&pool->running, running, __ATOMIC_RELAXED);
+}
+
 static void *work(void *argument) {
   attn_pool *pool = argument;
   uint64_t seen = 0;
   attn_rt_float_enter();
-  pthread_mutex_lock(&pool->lock);
   for (;;) {
+    look(pool, has_work, seen);
+    pthread_mutex_lock(&pool->lock);
     while (!pool->stop && (pool->generation == seen || !pool->task))
       pthread_cond_wait(&pool->work, &pool->lock);
     if (pool->stop)
       break;
     seen = pool->generation;
-    ++pool->running;
+    set_running(pool, pool->running + 1);
     int (*task)(void *, int) = pool->task;
     void *task_argument = pool->argument;
     int count = pool->count;
     pthread_mutex_unlock(&pool->lock);
     draw(pool, task, task_argument, count);
     pthread_mutex_lock(&pool->lock);
-    if (--pool->running == 0)
+    set_running(pool, pool->running - 1);
+    if (!pool->running)
       pthread_cond_signal(&pool->idle);
+    pthread_mutex_unlock(&pool->lock);
   }
   pthread_mutex_unlock(&pool->lock);
   return NULL;
@@ -86,7 +145,7 @@ int attn_rt_pool_run(attn_pool *pool, int (*task)(void *, int), void *argument,
   pool->count = count;
   pool->next = 0;
   pool->failed = 0;
-  ++pool->generation;
+  __atomic_store_n(&pool->generation, pool->generation + 1, __ATOMIC_RELAXED);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->lock);
 
@@ -94,6 +153,10 @@ int attn_rt_pool_run(attn_pool *pool, int (*task)(void *, int), void *argument,
 
   pthread_mutex_lock(&pool->lock);
   pool->task = NULL; /* nobody joins any more */
+  pthread_mutex_unlock(&pool->lock);
+
+  look(pool, is_idle, 0);
+  pthread_mutex_lock(&pool->lock);
   while (pool->running)
     pthread_cond_wait(&pool->idle, &pool->lock);
   int result = pool->failed;
@@ -126,7 +189,7 @@ void attn_rt_pool_destroy(const attn_memory *memory, attn_pool *pool) {
   if (!pool)
     return;
   pthread_mutex_lock(&pool->lock);
-  pool->stop = true;
+  __atomic_store_n(&pool->stop, true, __ATOMIC_RELAXED);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->lock);
   for (int32_t i = 0; i < pool->started; ++i)

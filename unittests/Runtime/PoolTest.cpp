@@ -75,6 +75,24 @@ TEST_F(Pool, UsesSeveralThreads) {
   EXPECT_LE(most, 4);
 }
 
+// Threads look for work for a tenth of a millisecond, then sleep.
+TEST_F(Pool, WakesThreadsThatFellAsleep) {
+  static std::atomic<int> arrived;
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(round % 4));
+    arrived = 0;
+    auto task = [](void *, int) {
+      // Nobody can finish before two threads are here.
+      ++arrived;
+      while (arrived < 2)
+        std::this_thread::yield();
+      return 0;
+    };
+    ASSERT_EQ(attn_rt_pool_run(pool, task, nullptr, 2), 0);
+    ASSERT_EQ(arrived, 2);
+  }
+}
+
 TEST(Serial, RunsInOrderWithoutAPool) {
   static std::vector<int> order;
   order.clear();
