@@ -47,12 +47,13 @@ static bool fits(RegisterTile tile, const TargetInfo &target) {
 /// powers of two so that they divide a key tile. The most sums win; among
 /// equals the tile with fewer loads:
 ///     max v k  with  v k + v + 1 (+ 1) <= registers,  v <= 4,  k = 2^e <= 16
+/// and k instead of 1 where numbers are not broadcast from memory.
 static RegisterTile chooseScoreTile(const TargetInfo &target) {
   RegisterTile best{1, 1};
   for (int64_t vectors = 1; vectors <= 4; ++vectors)
     for (int64_t keys = 1; keys <= 16; keys *= 2) {
       RegisterTile tile{vectors, keys};
-      if (!fits(tile, target))
+      if (tile.scoreRegisters(target) > target.vectorRegisters)
         continue;
       bool fewerLoads = vectors + keys < best.vectors + best.scalars;
       if (tile.sums() > best.sums() ||
@@ -183,19 +184,17 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
 /// The register tile of a linear layer: output channels are the vectors, rows
 /// the scalars. Tiles are asked in the order of sums a load; one with less
 /// reuse must be faster by more than 2 %, which is what measurements resolve:
-///     min ceil(N / (v lanes)) cycles(v, r) / r (1 + (r - 1) / 256)
+///     min ceil(N / (v lanes)) cycles(v, r) / r
 ///     with  v r + v + 1 (+ 1) <= registers,  v <= 4,  r <= 8
 ///     cycles(v, r) = max(v r / multiply-adds, (v + r) / 2, latency)
 static RegisterTile chooseLinearTile(const TargetInfo &target,
                                      int64_t outputs) {
-  // Columns that pad the last panel cost time, and so do the rows that are
-  // missing in the last register tile of a block: half a tile of 128 rows on
-  // average.
+  // Columns that pad the last panel cost time. The last register tile of a
+  // block computes the rows that there are.
   auto time = [&](RegisterTile tile) {
     int64_t panels =
         llvm::divideCeil(outputs, tile.vectors * target.f32Lanes());
-    double rows = 1 + double(tile.scalars - 1) / 2 / 128;
-    return double(panels) * tile.cycles(target) / tile.scalars * rows;
+    return double(panels) * tile.cycles(target) / double(tile.scalars);
   };
   auto reuse = [](RegisterTile tile) {
     return double(tile.sums()) / (tile.vectors + tile.scalars);
@@ -236,15 +235,14 @@ LinearBlocks attn::chooseLinearBlocks(const TargetInfo &target, int64_t inputs,
 
   // Rows of a block without blocking of K: measured, 64 to 128 lose 4 %.
   int64_t rows = 512;
-  // While a whole panel of weights is at most 3/16 of L2 (K <= 1024 for panels
-  // of 24 and 512 KiB), blocking K costs more in partial sums than it gains.
+  // A panel of weights stays in L2 while the rows of a block pass. While a
+  // whole panel is at most half of it, blocking K costs more in partial sums
+  // than it gains: 1 to 3 % on a Zen 4 core, where blocks that fit L1 cost 5 %.
   blocks.kc = 0;
-  if (inputs * blocks.nr * 4 > target.l2Bytes * 3 / 16)
-    // A block of a panel is to stay in L1 beside the rows that stream by:
-    // kc = the largest multiple of 8 that divides K with 4 kc nr <= 3/4 L1.
-    blocks.kc =
-        chooseInputBlock(inputs, target.l1Bytes * 3 / 4 / (blocks.nr * 4));
-  // The packed block of rows is to take at most half of L2:
+  if (inputs * blocks.nr * 4 > target.l2Bytes / 2)
+    // kc = the largest multiple of 8 that divides K with 4 kc nr <= L2 / 8.
+    blocks.kc = chooseInputBlock(inputs, target.l2Bytes / 8 / (blocks.nr * 4));
+  // The rows of a block are to take at most half of L2:
   // mb = min(512, L2 / 2 / (4 kc)), in steps of mr.
   if (blocks.kc)
     rows = std::min(rows, target.l2Bytes / 2 / (blocks.kc * 4));
@@ -274,12 +272,6 @@ std::optional<MatrixBlocks> attn::chooseMatrixBlocks(const TargetInfo &target,
                                       matrixSide * matrixSide,
                                   matrixSide, 512);
   return blocks;
-}
-
-int64_t attn::linearTileRows(const LinearBlocks &blocks, int64_t rows) {
-  bool areFew = rows > 1 && rows <= 3 * fewRows &&
-                llvm::alignTo(rows, fewRows) < llvm::alignTo(rows, blocks.mr);
-  return areFew ? fewRows : blocks.mr;
 }
 
 //===----------------------------------------------------------------------===//

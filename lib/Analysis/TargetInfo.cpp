@@ -30,6 +30,7 @@ static constexpr TargetInfo targets[] = {
      "x86-64-v2", "",
      /*vectorBytes=*/16, /*vectorRegisters=*/16,
      /*fmaPorts=*/2, /*fmaLatency=*/4, /*fusedMultiplyAdd=*/false,
+     /*broadcastsLoads=*/true,
      /*l1Bytes=*/32 * kib, /*l2Bytes=*/256 * kib,
      /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_X86_64_V2},
     // Haswell to Zen 4: two FMA units, latency 5 (Haswell) or 4 (since Skylake
@@ -38,6 +39,7 @@ static constexpr TargetInfo targets[] = {
      "x86-64-linux-avx-avx2-f16c-fma-sse41", "x86-64-v3", "",
      /*vectorBytes=*/32, /*vectorRegisters=*/16,
      /*fmaPorts=*/2, /*fmaLatency=*/5, /*fusedMultiplyAdd=*/true,
+     /*broadcastsLoads=*/true,
      /*l1Bytes=*/32 * kib, /*l2Bytes=*/512 * kib,
      /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_X86_64_V3},
     // Skylake-SP onwards, Zen 4 and 5: 32 registers of 64 bytes, 1 MiB of L2.
@@ -46,6 +48,7 @@ static constexpr TargetInfo targets[] = {
      "",
      /*vectorBytes=*/64, /*vectorRegisters=*/32,
      /*fmaPorts=*/2, /*fmaLatency=*/4, /*fusedMultiplyAdd=*/true,
+     /*broadcastsLoads=*/true,
      /*l1Bytes=*/32 * kib, /*l2Bytes=*/1024 * kib,
      /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_X86_64_V4},
     // Sapphire Rapids onwards: v4 with the matrix unit AMX, which multiplies
@@ -55,6 +58,7 @@ static constexpr TargetInfo targets[] = {
      "",
      /*vectorBytes=*/64, /*vectorRegisters=*/32,
      /*fmaPorts=*/2, /*fmaLatency=*/4, /*fusedMultiplyAdd=*/true,
+     /*broadcastsLoads=*/true,
      /*l1Bytes=*/48 * kib, /*l2Bytes=*/2048 * kib,
      /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_X86_64_V4_AMX},
     // ARMv8-A with NEON, which the architecture guarantees. Neoverse N1 and
@@ -63,6 +67,7 @@ static constexpr TargetInfo targets[] = {
      "+neon",
      /*vectorBytes=*/16, /*vectorRegisters=*/32,
      /*fmaPorts=*/2, /*fmaLatency=*/4, /*fusedMultiplyAdd=*/true,
+     /*broadcastsLoads=*/false,
      /*l1Bytes=*/64 * kib, /*l2Bytes=*/512 * kib,
      /*assumedGHz=*/3.0, /*assumedReadGBytes=*/12.0, ATTN_CPU_ARM64},
 };

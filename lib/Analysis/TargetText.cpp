@@ -59,7 +59,7 @@ static void printRow(const TargetInfo &target, Lines line) {
              "takes a register");
   line("f32 operations", formatv("{0:F0} a cycle", target.flopsPerCycle()),
        "2 x lanes x multiply-adds of a cycle; --emit=cost");
-  line("L1 data cache", kibibytes(target.l1Bytes), "kc, keys of a tile");
+  line("L1 data cache", kibibytes(target.l1Bytes), "keys of a tile");
   line("L2 cache", kibibytes(target.l2Bytes), "mb, kc, keys of a tile");
   if (target.hasMatrixUnit())
     line("matrix unit", "32 x 32 x 32 bf16", "attention of bf16 tensors");
@@ -83,8 +83,10 @@ static void printAttention(const TargetInfo &target, int64_t channels,
   line("register tile",
        formatv("{0} vectors x {1} keys", vectors, tiles.keyUnroll),
        formatv("most sums with v k + v + {0} = {1} of {2} registers",
-               target.fusedMultiplyAdd ? 1 : 2, scores.registers(target),
-               target.vectorRegisters)
+               target.broadcastsLoads
+                   ? std::to_string(target.fusedMultiplyAdd ? 1 : 2)
+                   : "k",
+               scores.scoreRegisters(target), target.vectorRegisters)
            .str());
   line("queries of a tile", std::to_string(tiles.queries),
        formatv("{0} vectors x {1} lanes", vectors, lanes).str());
@@ -149,15 +151,15 @@ static void printLinear(const TargetInfo &target, int64_t inputs,
   int64_t panel = inputs * blocks.nr * 4;
   if (blocks.kc)
     line("kc", std::to_string(blocks.kc),
-         formatv("largest divisor of K in eights with 4 kc nr = {0} <= 3/4 L1 "
+         formatv("largest divisor of K in eights with 4 kc nr = {0} <= L2/8 "
                  "= {1}",
-                 4 * blocks.kc * blocks.nr, target.l1Bytes * 3 / 4)
+                 4 * blocks.kc * blocks.nr, target.l2Bytes / 8)
              .str());
   else
     line("kc", "0 (K in one block)",
-         panel <= target.l2Bytes * 3 / 16
-             ? formatv("a panel of 4 K nr = {0} bytes <= 3/16 L2 = {1}", panel,
-                       target.l2Bytes * 3 / 16)
+         panel <= target.l2Bytes / 2
+             ? formatv("a panel of 4 K nr = {0} bytes <= L2/2 = {1}", panel,
+                       target.l2Bytes / 2)
                    .str()
              : std::string("K has no divisor of 64 or more in eights"));
   line("mb", std::to_string(blocks.mb),

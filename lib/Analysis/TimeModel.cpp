@@ -104,8 +104,7 @@ std::optional<double> Cycles::countLinear(FusedLinearOp op) {
   }
   LinearBlocks blocks =
       getLinearBlocks(op, target, int64_t(inputs), int64_t(outputs));
-  RegisterTile tile{blocks.nr / target.f32Lanes(),
-                    linearTileRows(blocks, int64_t(rows))};
+  RegisterTile tile{blocks.nr / target.f32Lanes(), blocks.mr};
   double panels = std::ceil(outputs / double(blocks.nr));
   double cycles;
   if (rows == 1) {
@@ -113,8 +112,12 @@ std::optional<double> Cycles::countLinear(FusedLinearOp op) {
     cycles = panels * double(tile.vectors) * inputs *
              std::max(0.5, 1 / double(target.fmaPorts));
   } else {
-    double tiles = std::ceil(rows / double(tile.scalars));
-    cycles = panels * tiles * inputs * tile.cycles(target);
+    // The last tile has the rows that are left.
+    int64_t whole = int64_t(rows) / tile.scalars;
+    cycles = double(whole) * tile.cycles(target);
+    if (int64_t left = int64_t(rows) % tile.scalars)
+      cycles += RegisterTile{tile.vectors, left}.cycles(target);
+    cycles *= panels * inputs;
   }
   double results = rows * outputs;
   cycles += elementwise(results, slotsOf(op.getEpilogue()));
@@ -212,6 +215,14 @@ std::optional<double> Cycles::countAttention(AttentionOp op) {
                                    : channels * scores.cycles(target) /
                                              double(tiles.keyUnroll) +
                                          blocks * output.cycles(target);
+  // The last tile of a head has the vectors of queries that it needs.
+  if (!tiles.isMatrix && visits.queryTiles > 0) {
+    double used =
+        double(llvm::alignTo(uint64_t(queries), uint64_t(target.f32Lanes()))) /
+        visits.queryTiles;
+    products *= used / rows;
+    rows = used;
+  }
   double ofKey =
       products + elementwise(rows, softmaxSlots + slotsOf(op.getScore()) +
                                        channels * slotsOf(op.getCombine()) +

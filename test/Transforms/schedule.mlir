@@ -32,7 +32,7 @@ attn.kernel @linear(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>) -> tensor<?x
 // CHECK: attn.kernel @pack_0(%[[ARG:.+]]: tensor<768x3072xf32>) -> tensor<32x3072x24xf32> attributes {schedule = #attn.rowwise_schedule<vector = 8, rows = 4>}
 // CHECK-NEXT: attn.pack %[[ARG]] panel(24)
 // CHECK-LABEL: attn.kernel @long
-// CHECK-SAME: schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 256, mb = 256>
+// CHECK-SAME: schedule = #attn.linear_schedule<vector = 8, mr = 4, nr = 24, kc = 512, mb = 128>
 attn.kernel @long(%x: tensor<?x3072xf32>, %w: tensor<768x3072xf32>) -> tensor<?x768xf32> {
   %y = attn.fused_linear %x, %w : tensor<?x3072xf32>, tensor<768x3072xf32> -> tensor<?x768xf32>
   attn.yield %y : tensor<?x768xf32>

@@ -26,6 +26,11 @@ struct RegisterTile {
   int64_t registers(const TargetInfo &target) const {
     return sums() + vectors + 1 + (target.fusedMultiplyAdd ? 0 : 1);
   }
+  /// The same for scores, whose broadcast values lie in as many rows of memory:
+  /// where they need registers, those of a step are all loaded first.
+  int64_t scoreRegisters(const TargetInfo &target) const {
+    return registers(target) + (target.broadcastsLoads ? 0 : scalars - 1);
+  }
   /// Cycles of the multiply-add units for one step of the reduction.
   double work(const TargetInfo &target) const;
   /// Cycles that one step of the reduction takes at least.
@@ -112,15 +117,6 @@ int64_t attentionScratchBytes(const AttentionTiles &tiles, int64_t headSize,
 /// whole rows where a norm follows (`hasNorm`), which all threads share.
 int64_t linearScratchBytes(const TargetInfo &target, const LinearBlocks &blocks,
                            int64_t outputs, int64_t rows, bool hasNorm);
-
-/// Rows of the register tile of a linear layer for few rows: three sums of each
-/// of three vectors or more hide the latency of a multiply-add.
-inline constexpr int64_t fewRows = 3;
-
-/// Rows of the register tile for an input of `rows` rows: `fewRows` up to three
-/// such tiles, where they leave fewer rows empty than tiles of mr. A kernel
-/// chooses when it runs.
-int64_t linearTileRows(const LinearBlocks &blocks, int64_t rows);
 
 /// Rows that a row-wise kernel works on at a time; `isSoftmax` if it has
 /// exponentials between its sums.

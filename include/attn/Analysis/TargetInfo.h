@@ -44,6 +44,9 @@ struct TargetInfo {
   /// Whether a multiply-add is one instruction. If not, the product needs a
   /// register of its own.
   bool fusedMultiplyAdd;
+  /// Whether an instruction repeats a number that lies in memory in all lanes.
+  /// If not, each number is loaded into a register first.
+  bool broadcastsLoads;
   /// Data caches of a core.
   int64_t l1Bytes, l2Bytes;
   /// What one core does if nobody measured it: cycles a second, and bytes of

@@ -30,7 +30,8 @@ private:
     if (op->name != marker)
       return IRMutator::visit(op);
     if (const auto *first = op->args[1].as<Load>())
-      rows.push_back({first, static_cast<int>(*as_const_int(op->args[2]))});
+      rows.push_back({first, static_cast<int>(*as_const_int(op->args[2])),
+                      op->args.size() > 3 ? op->args[3] : first->index});
     return mutate(op->args[0]);
   }
 
@@ -56,6 +57,7 @@ private:
   struct Row {
     const Load *first;
     int elements;
+    Expr once; ///< Names what is asked for.
   };
 
   /// The expression without markers. Names that it lets would not be known in
@@ -87,8 +89,7 @@ private:
     for (const Row &row : asked) {
       auto isSame = [&](const Row &other) {
         return other.first->name == row.first->name &&
-               other.elements == row.elements &&
-               equal(other.first->index, row.first->index);
+               other.elements == row.elements && equal(other.once, row.once);
       };
       if (std::any_of(done.begin(), done.end(), isSame))
         continue;
@@ -116,9 +117,12 @@ private:
 
 } // namespace
 
-Expr attn::readAhead(const Expr &value, const Expr &first, int elements) {
-  return Call::make(value.type(), marker, {value, first, elements},
-                    Call::PureExtern);
+Expr attn::readAhead(const Expr &value, const Expr &first, int elements,
+                     const Expr &once) {
+  std::vector<Expr> args = {value, first, elements};
+  if (once.defined())
+    args.push_back(once);
+  return Call::make(value.type(), marker, args, Call::PureExtern);
 }
 
 void attn::attachReadAhead(Halide::Pipeline &pipeline) {

@@ -13,8 +13,11 @@ namespace attn {
 /// begins with `first`, an element of a kernel argument, are asked for.
 /// `first` itself is not read. Halide's own prefetches ask for what the loop
 /// that they are in reads, and not for what another one will.
+///
+/// Of values that one loop body computes and that give the same `once`, only
+/// the first asks. Without it those do that ask for the same row.
 Halide::Expr readAhead(const Halide::Expr &value, const Halide::Expr &first,
-                       int elements);
+                       int elements, const Halide::Expr &once = {});
 
 /// Makes prefetches of all calls of readAhead.
 void attachReadAhead(Halide::Pipeline &pipeline);

@@ -21,9 +21,26 @@ func.func @main(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?
 // Full tiles: 64 keys, no select.
 // CHECK: allocate visible0[float32 * 1536] in Stack
 // CHECK-NOT: select(
+// Of three vectors of queries the last tile may have two, or one.
+// CHECK: if ([[VECTORS:.*]] >= 3) {
+// CHECK-NEXT: for (scores0.s1
+// CHECK-COUNT-12: scores0[ramp
+// CHECK: } else if ([[VECTORS]] <= 1) {
+// CHECK-NEXT: for (scores0.s1
+// Each step asks for a line of the keys that follow.
+// CHECK-NEXT: prefetch(arg1,
+// CHECK-NEXT: scores0[ramp((int64)0,
+// CHECK-NEXT: scores0[ramp((int64)24,
+// CHECK-NEXT: scores0[ramp((int64)48,
+// CHECK-NEXT: scores0[ramp((int64)72,
 // CHECK: produce weights0
+// CHECK: for (weights0.s0.q.qo, 0, min(3, {{.*}}))
 // CHECK: produce tileSum0
 // CHECK: produce mix0
+// CHECK: if ({{.*}} >= 3) {
+// CHECK-NEXT: for (mix0.s1
+// CHECK: } else if ({{.*}} <= 1) {
+// CHECK-NEXT: for (mix0.s1
 
 // Partial tiles: hidden scores are -inf by their bits, and the values are asked
 // whether they are finite.

@@ -1,8 +1,7 @@
 // RUN: attn-opt %s --emit=stmt --target=x86-64-v3 | FileCheck %s
 
-// A linear layer with bias, GELU and a residual is one kernel of three
-// forms: mr panels side by side for one row, register tiles of 6x16 for more, and
-// of 3x16 where these leave fewer rows empty. Nothing is
+// A linear layer with bias, GELU and a residual is one kernel of two forms: mr
+// panels side by side for one row, register tiles of 6x16 for more. Nothing is
 // allocated but accumulators, and no vector is gathered.
 
 attn.weight @w value<dense<0.0> : tensor<100x16xf32>> : tensor<100x16xf32>
@@ -26,12 +25,21 @@ func.func @main(%x: tensor<?x16xf32>, %r: tensor<?x100xf32>) -> tensor<?x100xf32
 // CHECK: allocate tile[float32 * 96] in Register
 // CHECK-NOT: allocate {{.*}} in {{Heap|Stack}}
 // CHECK: min({{.*}}.extent.1
-// CHECK: for (tile.s1.{{.*}}, 0, 8)
+// CHECK: produce tile
+// CHECK: if ([[LEFT:.*]] >= 6) {
+// CHECK-NEXT: for (tile.s1.{{.*}}, 0, 8)
+// CHECK-COUNT-24: tile[ramp
+// A tile of the rows that are left computes no others.
+// CHECK: } else if ([[LEFT]] <= 1) {
+// CHECK-NEXT: for (tile.s1.{{.*}}, 0, 8)
+// CHECK-NEXT: tile[ramp((int64)0, {{.*}} =
+// CHECK-NEXT: tile[ramp((int64)8, {{.*}} =
+// CHECK-NEXT: tile[ramp((int64)0, {{.*}} =
+// CHECK-NEXT: tile[ramp((int64)8, {{.*}} =
+// CHECK-NEXT: }
+// CHECK-NEXT: } else if ([[LEFT]] <= 2) {
+// CHECK: } else if ([[LEFT]] <= 4) {
 // CHECK: strict_add
-// CHECK: internal func linear_0__v3_par_for_row_s3
-// CHECK: allocate few[float32 * 48] in Register
-// CHECK-NOT: allocate {{.*}} in {{Heap|Stack}}
 // Which of them runs is known when the kernel starts.
-// CHECK: if_few$x.max = select(((arg0.extent.1 <= 9) && (1 < arg0.extent.1)) && (((arg0.extent.1 + 2)/3) < (((arg0.extent.1 + 5)/6)*2)), 0, -1)
-// CHECK: if_tiles$x.max = select({{.*}} || (arg0.extent.1 == 1), -1, 0)
+// CHECK: if_tiles$x.max = select(arg0.extent.1 == 1, -1, 0)
 // CHECK: if_single$x.max = select(arg0.extent.1 == 1, 0, -1)

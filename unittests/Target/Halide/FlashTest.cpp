@@ -96,7 +96,7 @@ TEST_F(FlashTest, SizesAroundTiles) {
   model.heads = 4; // Two query heads share a key head.
   ASSERT_TRUE(compile(model.tiled()));
   for (Placement placement : {Placement::Front, Placement::Back})
-    for (int64_t n : {0, 1, 23, 24, 25, 53})
+    for (int64_t n : {0, 1, 8, 9, 16, 17, 23, 24, 25, 40, 53})
       for (int64_t m : {0, 1, 3, 127, 128, 129, 257})
         run(model, /*batch=*/n == 25 ? 3 : 1, n, m, placement,
             /*padding=*/n == 53 ? 5 : 0);

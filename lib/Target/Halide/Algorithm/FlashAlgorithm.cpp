@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Math.h"
+#include "../ReadAhead.h"
 #include "FlashBuilder.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -72,6 +73,29 @@ FailureOr<Expr> FlashBuilder::loadStored(TileLoadOp load, ExprEmitter &inside,
                              : position;
   indices[columnDim] = indices[columnDim] + column;
   return source->load(indices);
+}
+
+/// `value`; where it is computed, the cache line of an element of the tile
+/// after this one is asked for.
+FailureOr<Expr> FlashBuilder::askForNextTile(FlashStage &stage, TileLoadOp load,
+                                             ExprEmitter &inside,
+                                             const Expr &value, const Expr &row,
+                                             const Expr &column,
+                                             const Expr &once) {
+  if (!stage.full)
+    return value;
+  const TensorSource *source = inside.getTensor(load.getTensor());
+  unsigned rowDim = load.getDims()[0];
+  FailureOr<Expr> first = inside.get(load.getIndices()[rowDim]);
+  if (failed(first))
+    return failure();
+  Expr next = Halide::min(*first + row + static_cast<int>(stage.keys),
+                          source->sizes[rowDim] - 1);
+  FailureOr<Expr> element =
+      loadStored(load, inside, next - *first, column, /*clampRow=*/false);
+  if (failed(element))
+    return failure();
+  return readAhead(value, *element, 1, once);
 }
 
 /// One element of a tile_load as f32.
@@ -163,6 +187,23 @@ void FlashBuilder::chooseExponent() {
     same(nest.finish.getScale());
   if (folded)
     foldedScale = *scale;
+}
+
+/// How many vectors of queries a tile has. The last tile of a sequence has
+/// fewer than the others.
+LogicalResult FlashBuilder::findUsedRows() {
+  int lanes = static_cast<int>(out.lanes);
+  if (out.isDecode || out.isMatrix || out.rows <= lanes)
+    return success();
+  FailureOr<Expr> rows = values.get(nest.query.getRows());
+  if (failed(rows))
+    return failure();
+  usedVectors = (*rows + lanes - 1) / lanes;
+  return success();
+}
+
+Expr FlashBuilder::forUsedRows(const Expr &value) const {
+  return usedVectors.defined() ? ShortTiles::mark(value, usedVectors) : value;
 }
 
 LogicalResult FlashBuilder::buildQuery() {
@@ -326,8 +367,8 @@ FailureOr<FlashAlgorithm> FlashBuilder::run() {
                               : chains;
   bindCounters();
   chooseExponent();
-  if (failed(bindLoads()) || failed(checkFirstRow()) || failed(buildQuery()) ||
-      failed(buildStart()))
+  if (failed(bindLoads()) || failed(checkFirstRow()) ||
+      failed(findUsedRows()) || failed(buildQuery()) || failed(buildStart()))
     return failure();
   for (FlashLoop &loop : nest.loops)
     if (failed(buildStage(loop)))

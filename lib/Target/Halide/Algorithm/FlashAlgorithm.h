@@ -34,6 +34,7 @@
 
 #include "../ExprEmitter.h"
 #include "../OpaqueLoads.h"
+#include "../ShortTiles.h"
 #include "FlashLoops.h"
 
 namespace attn {
@@ -142,6 +143,9 @@ struct FlashAlgorithm {
   Halide::Expr scoreFactor, valueKeys;
   MatrixValues transposed;
   std::vector<FlashStage> stages;
+  /// Vectors of queries that the last tile does not fill. Not with channels in
+  /// the lanes, nor with a matrix unit.
+  ShortTiles shortTiles;
   OpaqueLoads loads;    ///< Loaded numbers that loop bounds depend on.
   Halide::Func state;   ///< X.
   Halide::Func inverse; ///< 1 / sum, 0 where nothing is visible.

@@ -34,6 +34,8 @@ struct FlashBuilder {
   bool folded = false;
   /// The base-2 scale that is folded into the query tile, or 1.
   float foldedScale = 1.0f;
+  /// Vectors of queries that have any. Undefined where all are computed.
+  Halide::Expr usedVectors = {};
 
   mlir::FailureOr<FlashAlgorithm> run();
 
@@ -44,12 +46,14 @@ private:
   mlir::LogicalResult boundKeys(FlashLoop &loop, ExprEmitter &inside);
   mlir::LogicalResult checkFirstRow();
   void chooseExponent();
+  mlir::LogicalResult findUsedRows();
   mlir::LogicalResult buildQuery();
   mlir::LogicalResult buildStage(FlashLoop &loop);
   mlir::LogicalResult buildTest(FlashStage &stage, TileAnyOp op,
                                 ExprEmitter &inside);
   mlir::LogicalResult buildTests(FlashStage &stage, ExprEmitter &inside);
   Halide::Expr zeroAfterTests(FlashStage &stage);
+  Halide::Expr forUsedRows(const Halide::Expr &value) const;
   mlir::LogicalResult addGuards(FlashStage &stage, Halide::RDom &domain,
                                 const ExprEmitter &around);
   mlir::FailureOr<Halide::Expr>
@@ -75,6 +79,10 @@ private:
   mlir::FailureOr<Halide::Expr> loadStored(TileLoadOp load, ExprEmitter &inside,
                                            Halide::Expr row,
                                            Halide::Expr column, bool clampRow);
+  mlir::FailureOr<Halide::Expr>
+  askForNextTile(FlashStage &stage, TileLoadOp load, ExprEmitter &inside,
+                 const Halide::Expr &value, const Halide::Expr &row,
+                 const Halide::Expr &column, const Halide::Expr &once);
   mlir::FailureOr<Halide::Expr> loadTile(TileLoadOp load, ExprEmitter &inside,
                                          Halide::Expr row, Halide::Expr column,
                                          bool clampRow);

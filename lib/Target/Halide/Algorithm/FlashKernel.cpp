@@ -85,8 +85,8 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   for (const FlashStage &stage : algorithm->stages)
     for (const TileTest &test : stage.tests)
       guardBy(test.any, pipeline);
-  if (factors->isDecode)
-    attachReadAhead(pipeline);
+  attachReadAhead(pipeline);
+  algorithm->shortTiles.attach(pipeline);
   HalideKernel result{pipeline, arguments->args, /*stackOnly=*/true};
   if (factors->isMatrix) {
     attachMatrixCalls(pipeline);

@@ -21,6 +21,9 @@ using Halide::Func;
 using Halide::RDom;
 using Halide::Var;
 
+/// Numbers in a cache line.
+static constexpr int lineFloats = 16;
+
 /// The conjunction of the masks of a loop for one pair.
 FailureOr<Expr> FlashBuilder::isVisible(FlashStage &stage, ExprEmitter &inside,
                                         const Expr &row, const Expr &key) {
@@ -52,8 +55,20 @@ FailureOr<Expr> FlashBuilder::scoreTerm(FlashStage &stage, ExprEmitter &inside,
   int lanes = static_cast<int>(out.queryLanes);
   Expr query = out.query(at({out.q % lanes, depth, out.q / lanes}));
   TileScoresOp op = stage.loop.scores;
-  if (op.getCombine().empty())
+  if (op.getCombine().empty()) {
+    // Rows of keys can be far apart, which no prefetcher foresees. Each step of
+    // a register tile asks for one line: of its rows in turn, then of the next
+    // channels.
+    if (!out.isDecode && !stage.wideKeys.defined()) {
+      int unroll = factors.keyUnroll, size = static_cast<int>(out.headSize);
+      key = askForNextTile(stage, stage.loop.key, inside, *key,
+                           out.kk + depth % unroll,
+                           depth / unroll * lineFloats % size, depth);
+      if (failed(key))
+        return failure();
+    }
     return query * *key;
+  }
   auto args = positions(op.getPosition(), inside, out.q, out.kk);
   if (failed(args))
     return failure();
@@ -86,7 +101,8 @@ LogicalResult FlashBuilder::buildScores(FlashStage &stage,
   if (failed(term))
     return failure();
   stage.scores = Func("scores" + suffix);
-  stage.scores(vars({out.q, out.kk, out.t})) = zeroAfterTests(stage);
+  stage.scores(vars({out.q, out.kk, out.t})) =
+      forUsedRows(zeroAfterTests(stage));
   stage.scores(vars({out.q, out.kk, out.t})) += *term;
   return success();
 }

@@ -135,8 +135,15 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
       element = Halide::reinterpret<float>(Halide::select(
           *keep, Halide::reinterpret<int32_t>(element), Expr(0)));
     }
+    if (!slow && !out.isDecode && !stage.wideValues.defined()) {
+      FailureOr<Expr> asking = askForNextTile(
+          stage, stage.loop.value, inside, element, mixKeys, channel, mixKeys);
+      if (failed(asking))
+        return failure();
+      element = *asking;
+    }
     Func mix((slow ? "slowMix" : "mix") + suffix);
-    mix(pure) = 0.0f;
+    mix(pure) = forUsedRows(0.0f);
     mix(pure) += stage.weights(at({out.q, key, out.t})) * element;
     (slow ? stage.slowMix : stage.mix) = mix;
     (slow ? stage.slowMixKey : stage.mixKey) = mixKeys.x;

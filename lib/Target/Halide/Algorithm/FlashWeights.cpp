@@ -101,7 +101,8 @@ void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
   for (float coefficient : exp2Coefficients().drop_front())
     polynomial = step("expPoly", polynomial * fraction + coefficient);
   stage.weights = Func("weights" + suffix);
-  stage.weights(pair) = polynomial * Halide::reinterpret<float>(power);
+  stage.weights(pair) =
+      forUsedRows(polynomial * Halide::reinterpret<float>(power));
 
   stage.tileSum = reduceKeys(stage, inside, /*isMaximum=*/false);
 }

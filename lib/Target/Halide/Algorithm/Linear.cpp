@@ -87,11 +87,15 @@ Expr LinearProduct::at(const LinearShape &shape, Expr row, Expr column) const {
 /// Iterations below which a loop may vanish.
 static constexpr int kShortLoop = 8;
 
+/// The start of a sum of row `m`, which belongs to a row tile.
+using StartOfRow = llvm::function_ref<Expr(const Expr &m)>;
+
 /// Both forms multiply and add in this order: block after block of K, in a
 /// block by rising k. `x(k, row)` reads the input, `w(j, k, panel)` the weight.
 template <typename Input, typename Weight>
 static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
-                                 Input x, Weight w, bool fused) {
+                                 Input x, Weight w, StartOfRow start,
+                                 bool fused) {
   LinearProduct product;
   Halide::Var j = product.j, m = product.m, p = product.p, t = product.t;
   product.tile = Func(name.str());
@@ -104,7 +108,7 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
   RDom k(0, shape.block, name.str() + "_k");
   product.tileK = k.x;
   Expr inner = t * shape.block + k;
-  product.tile(j, m, p, t) = 0.0f;
+  product.tile(j, m, p, t) = start(m);
   product.tile(j, m, p, t) = accumulate(
       product.tile(j, m, p, t), w(j, inner, p) * x(inner, m), shape.block);
   if (!shape.isBlocked())
@@ -119,7 +123,7 @@ static LinearProduct emitProduct(const LinearShape &shape, StringRef name,
     product.rest = Func(name.str() + "_rest");
     RDom tail(shape.blocks * shape.block, shape.rest, name.str() + "_tail");
     product.restK = tail.x;
-    product.rest(j, m, p) = 0.0f;
+    product.rest(j, m, p) = start(m);
     product.rest(j, m, p) = accumulate(product.rest(j, m, p),
                                        w(j, tail, p) * x(tail, m), shape.rest);
     product.blocks(j, m, p) =
@@ -256,14 +260,15 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
     return halves.widen(weight(j, k, p),
                         op.getWeight().getType().getElementType());
   };
-  algorithm.tiles = emitProduct(*shape, "tile", x, w, target.fusedMultiplyAdd);
-  algorithm.few = emitProduct(*shape, "few", x, w, target.fusedMultiplyAdd);
+  auto isUsed = [&](const Expr &m) { return ShortTiles::mark(0.0f, rows - m); };
+  algorithm.tiles =
+      emitProduct(*shape, "tile", x, w, isUsed, target.fusedMultiplyAdd);
   algorithm.single = emitProduct(
       *shape, "single", x,
       [&](Expr j, Expr k, Expr p) {
         return w(j, k, min(p, shape->panels - 1));
       },
-      target.fusedMultiplyAdd);
+      [](const Expr &) { return Expr(0.0f); }, target.fusedMultiplyAdd);
 
   Expr n = algorithm.n, m = algorithm.m;
   promiseColumns(values, op.getCaptures(), n, shape->columns);
@@ -271,22 +276,13 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
       emitEpilogue(op, values, *shape, algorithm.single.at(*shape, m, n), m, n);
   FailureOr<Expr> tiles =
       emitEpilogue(op, values, *shape, algorithm.tiles.at(*shape, m, n), m, n);
-  FailureOr<Expr> few =
-      emitEpilogue(op, values, *shape, algorithm.few.at(*shape, m, n), m, n);
-  if (failed(single) || failed(tiles) || failed(few))
+  if (failed(single) || failed(tiles))
     return failure();
-  // linearTileRows, when the kernel runs.
-  int smallTile = static_cast<int>(fewRows);
-  auto filled = [&](int tile) { return (rows + tile - 1) / tile * tile; };
-  Expr areFew = rows > 1 && rows <= 3 * smallTile &&
-                filled(smallTile) < filled(shape->mr);
   // A loop of one iteration or none is an `if` that Halide can schedule.
   RDom ifSingle(0, select(rows == 1, 1, 0), "if_single");
-  RDom ifTiles(0, select(rows == 1 || areFew, 0, 1), "if_tiles");
-  RDom ifFew(0, select(areFew, 1, 0), "if_few");
+  RDom ifTiles(0, select(rows == 1, 0, 1), "if_tiles");
   algorithm.ifSingle = ifSingle.x;
   algorithm.ifTiles = ifTiles.x;
-  algorithm.ifFew = ifFew.x;
   algorithm.row = Func("row");
   // Rows that a norm reads stay f32.
   auto stored = [&](const Expr &number) {
@@ -295,12 +291,11 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
                : halves.narrow(number,
                                op.getResult().getType().getElementType());
   };
-  Expr first = stored(*single), second = stored(*tiles), third = stored(*few);
+  Expr first = stored(*single), second = stored(*tiles);
   Expr zero = Halide::Internal::make_zero(first.type());
   algorithm.row(algorithm.n, algorithm.m) = Halide::undef(first.type());
   algorithm.row(algorithm.n, algorithm.m) = select(ifSingle == 0, first, zero);
   algorithm.row(algorithm.n, algorithm.m) = select(ifTiles == 0, second, zero);
-  algorithm.row(algorithm.n, algorithm.m) = select(ifFew == 0, third, zero);
   algorithm.output = algorithm.row;
   if (op.getGamma())
     emitNorm(algorithm, values, op);
@@ -310,6 +305,7 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   scheduleLinearCpu(algorithm, target);
   HalideKernel result;
   result.pipeline = Halide::Pipeline(algorithm.output);
+  algorithm.shortTiles.attach(result.pipeline);
   result.args = operands->args;
   return result;
 }

@@ -15,6 +15,7 @@
 #define ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEAR_H
 
 #include "../ExprEmitter.h"
+#include "../ShortTiles.h"
 #include "RowReduction.h"
 #include "attn/Analysis/ScheduleModel.h"
 
@@ -55,12 +56,13 @@ struct LinearProduct {
 struct LinearAlgorithm {
   LinearShape shape;
   Halide::Expr rows; // M
-  LinearProduct tiles, few, single;
+  LinearProduct tiles, single;
   /// The product with its epilogue, (n, m): update 0 for one row, update 1 for
-  /// tiles of mr rows, update 2 for tiles of `fewRows`, each under a loop of
-  /// one iteration or none.
+  /// tiles of mr rows, each under a loop of one iteration or none.
   Halide::Func row;
-  Halide::RVar ifSingle, ifTiles, ifFew;
+  Halide::RVar ifSingle, ifTiles;
+  /// Rows that the last row tile does not have.
+  ShortTiles shortTiles;
   /// `row`, or its norm.
   Halide::Func output;
   Halide::Var n{"n"}, m{"m"};
@@ -68,6 +70,7 @@ struct LinearAlgorithm {
   bool hasNorm = false;
   std::vector<RowReduction> statistics;
   Halide::Func inverse;
+  Halide::Expr blocksAreTasks; ///< Whether row blocks are what threads share.
 };
 
 /// The shape of a kernel, or an error about its types or its schedule.

@@ -105,6 +105,7 @@ void FlashCpuSchedule::scheduleScores(FlashStage &stage) {
   vectorizeRowsOf(update);
   if (int steps = reductionUnroll(keyUnroll); a.headSize % steps == 0)
     update.unroll(stage.depth, steps);
+  a.shortTiles.addTile(stage.scores, lanes, rows / lanes);
   if (!stage.wideKeys.defined())
     return;
   // The keys of one register tile: they stay in L1 while it is computed.
@@ -134,6 +135,7 @@ void FlashCpuSchedule::scheduleWeights(FlashStage &stage) {
       .reorder(lane, inner, outer, group)
       .vectorize(lane)
       .unroll(inner);
+  a.shortTiles.addLoop(stage.weights, group);
   for (Func step : stage.expSteps)
     step.compute_at(stage.weights, outer)
         .store_in(MemoryType::Register)
@@ -166,6 +168,7 @@ void FlashCpuSchedule::scheduleMix(FlashStage &stage) {
       .reorder(a.q, a.di, inner, outer, a.dg)
       .unroll(a.di)
       .unroll(inner);
+  a.shortTiles.addTile(stage.mix, lanes, rows / lanes);
   scheduleSlowMix(stage);
 }
 

@@ -16,7 +16,8 @@
 //
 // Work is split over (row block, group of panels), for threads also where there
 // are few rows. A task computes whole elements, so that the bits do not depend
-// on who computes them.
+// on who computes them. The last row tile of a block has fewer rows, and
+// computes no others (ShortTiles.h).
 //
 //===----------------------------------------------------------------------===//
 #include "../Algorithm/Linear.h"
@@ -47,13 +48,17 @@ Expr attn::balancedBlock(const Expr &rows, int limit, int mr) {
 }
 
 /// Panels of a task.
-static Expr panelsPerTask(const LinearShape &shape, const Expr &rows,
+static Expr panelsPerTask(const LinearAlgorithm &algorithm,
                           const Expr &blockRows) {
+  const LinearShape &shape = algorithm.shape;
   int even = std::max(shape.panels / kGroups, 1);
+  if (algorithm.hasNorm)
+    return select(algorithm.blocksAreTasks, shape.panels, even);
   if (shape.isBlocked()) {
     // As few groups as balance allows: each streams x once.
-    Expr groups = clamp(ceilDiv(kGroups, max(ceilDiv(rows, blockRows), 1)), 1,
-                        shape.panels);
+    Expr groups =
+        clamp(ceilDiv(kGroups, max(ceilDiv(algorithm.rows, blockRows), 1)), 1,
+              shape.panels);
     return ceilDiv(shape.panels, groups);
   }
   return clamp(kTaskRows / blockRows, 1, even);
@@ -78,42 +83,30 @@ static void scheduleAccumulator(const LinearShape &shape, Func tile,
     tile.update().unroll(k, shape.unroll);
 }
 
-namespace {
-/// An update of `row` with register tiles of several rows.
-struct TileForm {
-  LinearProduct &product;
-  int update, mr;
-  RVar ifForm;
-  std::string name; ///< In front of loops, which are found by name.
-};
-} // namespace
-
-/// Register tiles of `form.mr` rows. `row` covers all rows, or those of one
-/// block of the layer norm.
-static void scheduleTiles(LinearAlgorithm &algorithm, const TileForm &form) {
+/// Update 1 of `row`: register tiles of mr rows. `row` covers all rows, or
+/// those of one block of the layer norm.
+static void scheduleTiles(LinearAlgorithm &algorithm) {
   const LinearShape &shape = algorithm.shape;
-  LinearProduct &product = form.product;
-  int mr = form.mr;
-  auto var = [&](const char *name) { return Var(form.name + name); };
+  LinearProduct &product = algorithm.tiles;
+  int mr = shape.mr;
   Var n = algorithm.n, m = algorithm.m;
-  Var panel = var("panel"), column = var("column"), block = var("block"),
-      inBlock = var("in_block"), tile = var("row_tile"), row = var("tile_row"),
-      group = var("group"), inGroup = var("in_group"), task = var("task");
+  Var panel("panel"), column("column"), block("block"), inBlock("in_block"),
+      tile("row_tile"), row("tile_row"), group("group"), inGroup("in_group"),
+      task("task");
   Expr blockRows = balancedBlock(algorithm.rows, shape.rowBlock, mr);
-  Stage stage = algorithm.row.update(form.update);
+  Stage stage = algorithm.row.update(1);
   stage.split(n, panel, column, shape.nr, TailStrategy::GuardWithIf)
-      .split(panel, group, inGroup,
-             panelsPerTask(shape, algorithm.rows, blockRows),
+      .split(panel, group, inGroup, panelsPerTask(algorithm, blockRows),
              TailStrategy::GuardWithIf);
   if (algorithm.hasNorm) {
     stage.split(m, tile, row, mr, TailStrategy::GuardWithIf)
-        .reorder(column, row, tile, inGroup, group, form.ifForm)
+        .reorder(column, row, tile, inGroup, group, algorithm.ifTiles)
         .parallel(group);
     task = group;
   } else {
     stage.split(m, block, inBlock, blockRows, TailStrategy::GuardWithIf)
         .split(inBlock, tile, row, mr, TailStrategy::GuardWithIf)
-        .reorder(column, row, tile, inGroup, group, block, form.ifForm)
+        .reorder(column, row, tile, inGroup, group, block, algorithm.ifTiles)
         .fuse(group, block, task)
         .parallel(task);
   }
@@ -122,6 +115,7 @@ static void scheduleTiles(LinearAlgorithm &algorithm, const TileForm &form) {
   // A row tile lies in one panel. Halide's own bounds allow for more where the
   // last panel is partial.
   product.tile.bound_extent(product.p, 1);
+  algorithm.shortTiles.addTile(product.tile, shape.nr, mr);
   if (!shape.isBlocked()) {
     product.tile.compute_at(algorithm.row, tile);
     scheduleAccumulator(shape, product.tile, product.j, product.m, mr,
@@ -130,7 +124,7 @@ static void scheduleTiles(LinearAlgorithm &algorithm, const TileForm &form) {
   }
   Func blocks = product.blocks;
   Var j = product.j, m2 = product.m, p = product.p;
-  Var outer = var("outer"), inner = var("inner");
+  Var outer("outer"), inner("inner");
   blocks.compute_at(algorithm.row, task)
       .bound_extent(j, shape.nr)
       .vectorize(j, shape.vector)
@@ -147,11 +141,12 @@ static void scheduleTiles(LinearAlgorithm &algorithm, const TileForm &form) {
   scheduleAccumulator(shape, product.tile, j, m2, mr, product.tileK,
                       shape.block);
   if (shape.rest) {
-    Var outerRest = var("outer_rest"), innerRest = var("inner_rest");
+    Var outerRest("outer_rest"), innerRest("inner_rest");
     std::swap(outer, outerRest);
     std::swap(inner, innerRest);
     scheduleUpdate(blocks.update(1)).reorder(j, inner, outer, p);
     product.rest.compute_at(blocks, outer).bound_extent(p, 1);
+    algorithm.shortTiles.addTile(product.rest, shape.nr, mr);
     scheduleAccumulator(shape, product.rest, j, m2, mr, product.restK,
                         shape.rest);
   }
@@ -209,16 +204,25 @@ static void scheduleSingle(LinearAlgorithm &algorithm) {
 
 Var attn::scheduleNorm(LinearAlgorithm &algorithm, const Expr &blockRows) {
   Var n = algorithm.n, m = algorithm.m;
-  Var block("norm_block"), inBlock("norm_in_block"), rows("norm_rows"),
-      row("norm_row"), chunk("norm_chunk"), lane("norm_lane");
+  Var task("norm_task"), block("norm_block"), inBlock("norm_in_block"),
+      rows("norm_rows"), row("norm_row"), chunk("norm_chunk"),
+      lane("norm_lane");
+  // Many blocks are tasks, each with all of its panels. A few would leave
+  // threads without work in the end: they come one after the other, and what is
+  // inside of them is split.
+  Expr blocks = max(ceilDiv(algorithm.rows, blockRows), 1);
+  algorithm.blocksAreTasks = blocks >= kGroups;
   algorithm.output
       .split(m, block, inBlock, blockRows, TailStrategy::GuardWithIf)
+      .split(block, task, block, select(algorithm.blocksAreTasks, 1, blocks),
+             TailStrategy::GuardWithIf)
       .split(inBlock, rows, row, kNormRows, TailStrategy::GuardWithIf)
       .split(n, chunk, lane, algorithm.shape.vector, TailStrategy::GuardWithIf)
-      .reorder(lane, row, chunk, rows, block)
+      .reorder(lane, row, chunk, rows, block, task)
       .vectorize(lane)
       .unroll(row)
-      .parallel(rows);
+      .parallel(rows)
+      .parallel(task);
   algorithm.row.compute_at(algorithm.output, block);
   LoopLevel loop(algorithm.output, rows);
   for (RowReduction &reduction : algorithm.statistics)
@@ -241,9 +245,6 @@ void attn::scheduleLinearCpu(LinearAlgorithm &algorithm,
     int limit = std::max(std::min(shape.rowBlock, fits), shape.mr);
     scheduleNorm(algorithm, balancedBlock(algorithm.rows, limit, shape.mr));
   }
-  scheduleTiles(algorithm,
-                {algorithm.tiles, 1, shape.mr, algorithm.ifTiles, ""});
-  scheduleTiles(algorithm, {algorithm.few, 2, std::min<int>(fewRows, shape.mr),
-                            algorithm.ifFew, "few_"});
+  scheduleTiles(algorithm);
   scheduleSingle(algorithm);
 }
