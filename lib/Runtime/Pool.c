@@ -20,6 +20,9 @@
  * woken cost together, so that looking in vain costs at most as much again. */
 #define ATTN_LOOK_NANOSECONDS 100000
 
+/* How often a thread draws from a job that has more tasks than that. */
+#define ATTN_DRAWS 128
+
 struct attn_pool {
   pthread_mutex_t lock;
   pthread_cond_t work, idle;
@@ -31,6 +34,7 @@ struct attn_pool {
   int (*task)(void *, int);
   void *argument;
   int count;
+  int step;     /* indices that are drawn at once */
   int64_t next; /* atomic: the next index; wide, as each thread overshoots */
   int failed;   /* atomic: the first result that is not 0 */
   int32_t started;
@@ -38,17 +42,19 @@ struct attn_pool {
 };
 
 static void draw(attn_pool *pool, int (*task)(void *, int), void *argument,
-                 int count) {
+                 int count, int step) {
   for (;;) {
-    int64_t index = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
-    if (index >= count || __atomic_load_n(&pool->failed, __ATOMIC_RELAXED))
-      return;
-    int result = task(argument, (int)index);
-    if (result) {
-      int none = 0;
-      __atomic_compare_exchange_n(&pool->failed, &none, result, false,
-                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-      return;
+    int64_t first = __atomic_fetch_add(&pool->next, step, __ATOMIC_RELAXED);
+    for (int64_t index = first; index < first + step; ++index) {
+      if (index >= count || __atomic_load_n(&pool->failed, __ATOMIC_RELAXED))
+        return;
+      int result = task(argument, (int)index);
+      if (result) {
+        int none = 0;
+        __atomic_compare_exchange_n(&pool->failed, &none, result, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        return;
+      }
     }
   }
 }
@@ -113,9 +119,9 @@ static void *work(void *argument) {
     set_running(pool, pool->running + 1);
     int (*task)(void *, int) = pool->task;
     void *task_argument = pool->argument;
-    int count = pool->count;
+    int count = pool->count, step = pool->step;
     pthread_mutex_unlock(&pool->lock);
-    draw(pool, task, task_argument, count);
+    draw(pool, task, task_argument, count, step);
     pthread_mutex_lock(&pool->lock);
     set_running(pool, pool->running - 1);
     if (!pool->running)
@@ -139,17 +145,23 @@ int attn_rt_pool_run(attn_pool *pool, int (*task)(void *, int), void *argument,
     }
     return 0;
   }
+  int step = count / (ATTN_DRAWS * (pool->started + 1));
+  if (step < 1)
+    step = 1;
   pthread_mutex_lock(&pool->lock);
   pool->task = task;
   pool->argument = argument;
   pool->count = count;
+  /* Of many tasks, which may be as short as drawing one, several at once; few
+   * enough that the last to come in wastes less than a hundredth. */
+  pool->step = step;
   pool->next = 0;
   pool->failed = 0;
   __atomic_store_n(&pool->generation, pool->generation + 1, __ATOMIC_RELAXED);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->lock);
 
-  draw(pool, task, argument, count);
+  draw(pool, task, argument, count, step);
 
   pthread_mutex_lock(&pool->lock);
   pool->task = NULL; /* nobody joins any more */

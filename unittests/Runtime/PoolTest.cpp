@@ -35,9 +35,25 @@ TEST_F(Pool, RunsEachIndexOnce) {
   }
 }
 
+// Of many tasks a thread draws several at once, and the last may be fewer.
+TEST_F(Pool, RunsEachOfManyIndicesOnce) {
+  for (int count : {511, 512, 1023, 1024, 1025, 10007, 100000}) {
+    static std::vector<std::atomic<int>> counts;
+    counts = std::vector<std::atomic<int>>(count + 1000);
+    auto task = [](void *, int i) {
+      ++counts[i];
+      return 0;
+    };
+    ASSERT_EQ(attn_rt_pool_run(pool, task, nullptr, count), 0);
+    for (size_t i = 0; i < counts.size(); ++i)
+      ASSERT_EQ(counts[i], i < size_t(count) ? 1 : 0) << i << " of " << count;
+  }
+}
+
 TEST_F(Pool, ReturnsWhatATaskReturnsThatFailed) {
   auto task = [](void *, int i) { return i == 7 ? -42 : 0; };
   EXPECT_EQ(attn_rt_pool_run(pool, task, nullptr, 100), -42);
+  EXPECT_EQ(attn_rt_pool_run(pool, task, nullptr, 100000), -42);
   auto good = [](void *, int) { return 0; };
   EXPECT_EQ(attn_rt_pool_run(pool, good, nullptr, 100), 0);
 }
