@@ -70,11 +70,20 @@ static Expr scaled(const Expr &fraction, const Expr &rounded) {
   return horner(twice, fraction) * power;
 }
 
-Expr attn::exp2(Expr x) {
-  Expr clamped = clampInOrder(x, -126.0f, 129.0f);
+/// 2^x for x in [-126, 129].
+static Expr exp2OfClamped(const Expr &clamped) {
   Expr rounded = addInOrder(clamped, kRoundingMagic);
   Expr integer = subtractInOrder(rounded, kRoundingMagic);
   return scaled(subtractInOrder(clamped, integer), rounded);
+}
+
+Expr attn::exp2(Expr x) {
+  return exp2OfClamped(clampInOrder(x, -126.0f, 129.0f));
+}
+
+Expr attn::exp2OfNegative(Expr x) {
+  return exp2OfClamped(
+      Halide::strict_float(Halide::select(x < -126.0f, Expr(-126.0f), x)));
 }
 
 Expr attn::exp(Expr x) {

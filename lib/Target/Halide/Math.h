@@ -36,6 +36,9 @@ llvm::ArrayRef<float> exp2Coefficients();
 /// stays NaN.
 Halide::Expr exp2(Halide::Expr x);
 
+/// The same for numbers that are at most 0, with less to do.
+Halide::Expr exp2OfNegative(Halide::Expr x);
+
 /// e^x, relative error 4e-7. Exactly 0 below -86.99; NaN stays NaN.
 Halide::Expr exp(Halide::Expr x);
 

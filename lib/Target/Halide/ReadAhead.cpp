@@ -16,6 +16,7 @@ using namespace Halide::Internal;
 using Halide::Expr;
 
 static const char *const marker = "attn_read_ahead";
+static const char *const storeMarker = "attn_store_ahead";
 
 /// Bytes of a cache line on every family of processors that is a target.
 static constexpr int lineBytes = 64;
@@ -23,15 +24,28 @@ static constexpr int lineBytes = 64;
 namespace {
 
 class MakePrefetches final : public IRMutator {
+public:
+  explicit MakePrefetches(const std::vector<Halide::Func> &outputs) {
+    for (const Halide::Func &output : outputs)
+      names.push_back(output.name());
+  }
+
 private:
   using IRMutator::visit;
 
   Expr visit(const Call *op) override {
+    if (op->name == storeMarker) {
+      rows.push_back(outputRow(op));
+      return mutate(op->args[0]);
+    }
     if (op->name != marker)
       return IRMutator::visit(op);
-    if (const auto *first = op->args[1].as<Load>())
-      rows.push_back({first, static_cast<int>(*as_const_int(op->args[2])),
-                      op->args.size() > 3 ? op->args[3] : first->index});
+    if (const auto *first = op->args[1].as<Load>()) {
+      auto elements = static_cast<int>(*as_const_int(op->args[2]));
+      Expr index = firstLane(first->index);
+      rows.push_back({first->name, first->type.element_of(), index, elements,
+                      op->args.size() > 3 ? op->args[3] : index});
+    }
     return mutate(op->args[0]);
   }
 
@@ -54,11 +68,38 @@ private:
     return result;
   }
 
+  /// Elements of a buffer.
   struct Row {
-    const Load *first;
+    std::string name;
+    Halide::Type type;
+    Expr first; ///< The index of the first.
     int elements;
     Expr once; ///< Names what is asked for.
   };
+
+  /// The element of an output that a call names. An index that is a vector
+  /// stands for its first lane.
+  Row outputRow(const Call *op) const {
+    const std::string &name = names[*as_const_int(firstLane(op->args[1]))];
+    Expr first = wide(0);
+    for (size_t dim = 0; dim + 2 < op->args.size(); ++dim) {
+      Expr stride =
+          dim == 0 ? Expr(1)
+                   : Variable::make(Halide::Int(32),
+                                    name + ".stride." + std::to_string(dim));
+      first = first + wide(firstLane(op->args[dim + 2])) * wide(stride);
+    }
+    return {name, op->type.element_of(), first, 1, first};
+  }
+  static Expr wide(const Expr &value) {
+    return Halide::cast(Halide::Int(64), value);
+  }
+  static Expr firstLane(const Expr &value) {
+    if (const auto *ramp = value.as<Ramp>())
+      return ramp->base;
+    const auto *broadcast = value.as<Broadcast>();
+    return broadcast ? broadcast->value : value;
+  }
 
   /// The expression without markers. Names that it lets would not be known in
   /// front of the statement.
@@ -67,7 +108,7 @@ private:
     public:
       using IRVisitor::visit;
       void visit(const Call *op) override {
-        found |= op->name == marker;
+        found |= op->name == marker || op->name == storeMarker;
         IRVisitor::visit(op);
       }
       bool found = false;
@@ -88,23 +129,19 @@ private:
   Stmt inFrontOf(const std::vector<Row> &asked, Stmt statement) {
     for (const Row &row : asked) {
       auto isSame = [&](const Row &other) {
-        return other.first->name == row.first->name &&
-               other.elements == row.elements && equal(other.once, row.once);
+        return other.name == row.name && other.elements == row.elements &&
+               equal(other.once, row.once);
       };
       if (std::any_of(done.begin(), done.end(), isSame))
         continue;
       done.push_back(row);
-      kept.emplace_back(row.first);
-      Halide::Type type = row.first->type;
-      int step = lineBytes / type.bytes();
-      Expr base = Variable::make(Halide::Handle(), row.first->name);
+      int step = lineBytes / row.type.bytes();
+      Expr base = Variable::make(Halide::Handle(), row.name);
       for (int at = 0; at < row.elements; at += step)
         statement = Block::make(
             Evaluate::make(Call::make(
-                type, Call::prefetch,
-                {base,
-                 row.first->index + make_const(row.first->index.type(), at), 1,
-                 step},
+                row.type, Call::prefetch,
+                {base, row.first + make_const(row.first.type(), at), 1, step},
                 Call::Intrinsic)),
             statement);
     }
@@ -112,7 +149,7 @@ private:
   }
 
   std::vector<Row> rows, done;
-  std::vector<Expr> kept; ///< Loads that rows point to.
+  std::vector<std::string> names; ///< Of outputs.
 };
 
 } // namespace
@@ -125,6 +162,14 @@ Expr attn::readAhead(const Expr &value, const Expr &first, int elements,
   return Call::make(value.type(), marker, args, Call::PureExtern);
 }
 
-void attn::attachReadAhead(Halide::Pipeline &pipeline) {
-  pipeline.add_custom_lowering_pass(new MakePrefetches());
+Expr attn::storeAhead(const Expr &value, int output,
+                      const std::vector<Expr> &indices) {
+  std::vector<Expr> args = {value, output};
+  args.insert(args.end(), indices.begin(), indices.end());
+  return Call::make(value.type(), storeMarker, args, Call::PureExtern);
+}
+
+void attn::attachReadAhead(Halide::Pipeline &pipeline,
+                           const std::vector<Halide::Func> &outputs) {
+  pipeline.add_custom_lowering_pass(new MakePrefetches(outputs));
 }

@@ -19,8 +19,16 @@ namespace attn {
 Halide::Expr readAhead(const Halide::Expr &value, const Halide::Expr &first,
                        int elements, const Halide::Expr &once = {});
 
-/// Makes prefetches of all calls of readAhead.
-void attachReadAhead(Halide::Pipeline &pipeline);
+/// `value`; where it is computed, the cache line of an element of an output is
+/// asked for, because it will be stored when there is nothing else to do.
+/// `output` numbers the outputs of attachReadAhead, `indices` are Halide's, the
+/// innermost first.
+Halide::Expr storeAhead(const Halide::Expr &value, int output,
+                        const std::vector<Halide::Expr> &indices);
+
+/// Makes prefetches of all calls of readAhead and storeAhead.
+void attachReadAhead(Halide::Pipeline &pipeline,
+                     const std::vector<Halide::Func> &outputs = {});
 
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_READAHEAD_H

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Rowwise.h"
 #include "../Math.h"
+#include "../ReadAhead.h"
 
 #include "attn/Analysis/TargetInfo.h"
 #include "mlir/IR/Matchers.h"
@@ -333,7 +334,8 @@ FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
       return kernel.emitOpError("not supported by the Halide target: result of "
                                 "type ")
              << value.getType();
-    RowwiseEmitter emitter(values, vector, group);
+    RowwiseEmitter emitter(values, vector, group, value,
+                           static_cast<int>(outputs.size()));
     FailureOr<TensorSource> source = emitter.get(value);
     if (failed(source))
       return failure();
@@ -366,6 +368,7 @@ FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
   }
   HalideKernel result;
   result.pipeline = Halide::Pipeline(outputs);
+  attachReadAhead(result.pipeline, outputs);
   result.args = arguments->args;
   return result;
 }

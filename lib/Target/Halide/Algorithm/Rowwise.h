@@ -44,8 +44,11 @@ struct RowwiseAlgorithm {
 /// Turns the operations of a kernel into stages and a result.
 class RowwiseEmitter {
 public:
-  RowwiseEmitter(ExprEmitter &values, int vector, int group)
-      : values(values), vector(vector), group(group) {}
+  /// `stored`, if there is one, is the result `number` of the kernel.
+  RowwiseEmitter(ExprEmitter &values, int vector, int group,
+                 mlir::Value stored = {}, int number = 0)
+      : values(values), vector(vector), group(group), number(number),
+        stored(stored) {}
 
   /// The tensor `value` as a function of its indices; 16-bit numbers as f32.
   mlir::FailureOr<TensorSource> get(mlir::Value value);
@@ -82,7 +85,8 @@ private:
   Halide::Func scalar(const TensorSource &source, Halide::Expr value);
 
   ExprEmitter &values;
-  int vector, group, count = 0;
+  int vector, group, number, count = 0;
+  mlir::Value stored;
   std::vector<RowStage> stages;
   llvm::DenseMap<mlir::Value, TensorSource> tensors;
   Halide::Expr isNarrow;

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Math.h"
+#include "../ReadAhead.h"
 #include "Rowwise.h"
 
 using namespace mlir;
@@ -177,6 +178,10 @@ FailureOr<TensorSource> RowwiseEmitter::emitL2Normalize(L2NormalizeOp op) {
   return result;
 }
 
+static bool isFloat32(Value tensor) {
+  return getElementTypeOrSelf(tensor.getType()).isF32();
+}
+
 FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
                                                     bool wantsLse) {
   FailureOr<TensorSource> input = get(op.getInput());
@@ -184,8 +189,8 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     return failure();
   TensorSource x = keepRow(*input, op.getInput());
   std::vector<Expr> own = ownRow(x);
-  // Fast-math takes a comparison with infinity for false: -inf is recognised by
-  // its bits, counts as the lowest number and weighs 0.
+  // Fast-math takes a comparison with infinity for false: in the maximum, -inf
+  // is recognised by its bits and counts as the lowest number.
   auto isHidden = [](const Expr &value) {
     return Halide::reinterpret<int32_t>(value) == kMinusInfinityBits;
   };
@@ -194,9 +199,9 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     return Halide::select(isHidden(value), lowest, value);
   });
   const float log2e = 1.44269504f;
+  // 2^-inf is 0, and no value is higher than the highest.
   auto weight = [=](const Expr &value, const Expr &highest) {
-    return Halide::select(isHidden(value), 0.0f,
-                          attn::exp2((value - highest) * log2e));
+    return attn::exp2OfNegative((value - highest) * log2e);
   };
   TensorSource weights;
   weights.sizes = x.sizes;
@@ -235,12 +240,27 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     return result;
   };
   // The exponentials of a row are kept where they fit; of a longer row they are
-  // computed for the sum and again for the result.
+  // computed for the sum and again for the result. The passes before and after
+  // them do nothing but wait for memory: while exponentials are computed, the
+  // lines of the rows that follow are asked for, and those of the result.
+  TensorSource kept = weights;
+  const TensorSource *argument = values.getTensor(op.getInput());
+  bool isStored = stored == op.getResult() && x.sizes.size() > 1;
+  if (isStored && argument && isFloat32(op.getInput()))
+    kept.load = [=, source = *argument, rows = group,
+                 number = number](ArrayRef<Expr> indices) {
+      SmallVector<Expr> next(indices);
+      Expr &row = next[next.size() - 2];
+      row = min(row + rows, source.sizes[next.size() - 2] - 1);
+      Expr value = storeAhead(weights.load(indices), number,
+                              {indices.rbegin(), indices.rend()});
+      return readAhead(value, source.load(next), 1);
+    };
   if (op.getInput().getType().getShape().back() != ShapedType::kDynamic)
-    return normalized(keepRow(weights, op.getResult()));
+    return normalized(keepRow(kept, op.getResult()));
   int columns = static_cast<int>(kStackBytes / 4 / group);
   isNarrow = x.sizes.back() <= columns;
-  TensorSource once = normalized(storeRow(weights, columns)),
+  TensorSource once = normalized(storeRow(kept, columns)),
                twice = normalized(weights), result;
   result.sizes = x.sizes;
   result.load = [=, isNarrow = isNarrow](ArrayRef<Expr> indices) {
