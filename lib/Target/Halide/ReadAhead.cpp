@@ -11,6 +11,7 @@
 #include "ReadAhead.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace Halide::Internal;
 using Halide::Expr;
@@ -29,6 +30,17 @@ public:
     for (const Halide::Func &output : outputs)
       names.push_back(output.name());
   }
+
+  Stmt mutate(const Stmt &s) override {
+    bool outermost = depth++ == 0;
+    Stmt result = IRMutator::mutate(s);
+    --depth;
+    if (outermost)
+      for (const auto &[name, value] : strides)
+        result = LetStmt::make(name, value, result);
+    return result;
+  }
+  using IRMutator::mutate;
 
 private:
   using IRMutator::visit;
@@ -79,20 +91,26 @@ private:
 
   /// The element of an output that a call names. An index that is a vector
   /// stands for its first lane.
-  Row outputRow(const Call *op) const {
+  Row outputRow(const Call *op) {
     const std::string &name = names[*as_const_int(firstLane(op->args[1]))];
-    Expr first = wide(0);
+    Expr first = make_zero(Halide::Int(64));
     for (size_t dim = 0; dim + 2 < op->args.size(); ++dim) {
-      Expr stride =
-          dim == 0 ? Expr(1)
-                   : Variable::make(Halide::Int(32),
-                                    name + ".stride." + std::to_string(dim));
-      first = first + wide(firstLane(op->args[dim + 2])) * wide(stride);
+      Expr index =
+          Halide::cast(Halide::Int(64), mutate(firstLane(op->args[dim + 2])));
+      if (dim > 0)
+        index = index * Halide::cast(Halide::Int(64), stride(name, dim));
+      first = first + index;
     }
-    return {name, op->type.element_of(), first, 1, first};
+    return {name, op->type.element_of(), simplify(first), 1, first};
   }
-  static Expr wide(const Expr &value) {
-    return Halide::cast(Halide::Int(64), value);
+  /// A stride of an output, which other code may not have kept.
+  Expr stride(const std::string &name, size_t dim) {
+    std::string result = name + ".stride." + std::to_string(dim);
+    Expr buffer = Variable::make(Halide::type_of<struct halide_buffer_t *>(),
+                                 name + ".buffer");
+    strides[result] = Call::make(Halide::Int(32), Call::buffer_get_stride,
+                                 {buffer, static_cast<int>(dim)}, Call::Extern);
+    return Variable::make(Halide::Int(32), result);
   }
   static Expr firstLane(const Expr &value) {
     if (const auto *ramp = value.as<Ramp>())
@@ -150,6 +168,8 @@ private:
 
   std::vector<Row> rows, done;
   std::vector<std::string> names; ///< Of outputs.
+  std::map<std::string, Expr> strides;
+  int depth = 0;
 };
 
 } // namespace
