@@ -325,13 +325,17 @@ int64_t attn::linearScratchBytes(const TargetInfo &target,
     bytes += 4 * outputs * blockRows;
   }
   if (blocks.kc) {
-    // Panels fall into at most 8 tasks, fewer where there are several blocks of
-    // rows (LinearCpu.cpp).
-    int64_t panels = llvm::divideCeil(outputs, blocks.nr);
-    int64_t tasks = std::clamp<int64_t>(
-        llvm::divideCeil(8, llvm::divideCeil(rows, blockRows)), 1, panels);
-    bytes +=
-        4 * blocks.nr * blockRows * int64_t(llvm::divideCeil(panels, tasks));
+    // Panels fall into about 8 tasks. Fewer where there are several blocks of
+    // rows; with a norm one, where the blocks are tasks (LinearCpu.cpp).
+    int64_t panels = llvm::divideCeil(outputs, blocks.nr), ofTask;
+    int64_t rowBlocks = llvm::divideCeil(rows, blockRows);
+    if (hasNorm)
+      ofTask = rowBlocks >= 8 ? panels : std::max<int64_t>(panels / 8, 1);
+    else
+      ofTask = llvm::divideCeil(
+          panels,
+          std::clamp<int64_t>(llvm::divideCeil(8, rowBlocks), 1, panels));
+    bytes += 4 * blocks.nr * blockRows * ofTask;
   }
   return bytes;
 }

@@ -119,7 +119,8 @@ attn::registerTilesToTry(const TargetInfo &target, const AttentionShape &shape,
     bool isDecode = chooseAttentionTiles(
                         target, {shape.headSize, shape.valueSize, next.queries})
                         .isDecode;
-    if (!isSame && !isDecode && next.keys % next.keyUnroll == 0)
+    bool fits = tile.scoreRegisters(target) <= target.vectorRegisters;
+    if (fits && !isSame && !isDecode && next.keys % next.keyUnroll == 0)
       result.push_back(next);
   }
   return result;

@@ -111,21 +111,23 @@ static void *work(void *argument) {
   for (;;) {
     look(pool, has_work, seen);
     pthread_mutex_lock(&pool->lock);
-    while (!pool->stop && (pool->generation == seen || !pool->task))
+    while (!pool->stop && pool->generation == seen)
       pthread_cond_wait(&pool->work, &pool->lock);
     if (pool->stop)
       break;
     seen = pool->generation;
-    set_running(pool, pool->running + 1);
     int (*task)(void *, int) = pool->task;
-    void *task_argument = pool->argument;
-    int count = pool->count, step = pool->step;
-    pthread_mutex_unlock(&pool->lock);
-    draw(pool, task, task_argument, count, step);
-    pthread_mutex_lock(&pool->lock);
-    set_running(pool, pool->running - 1);
-    if (!pool->running)
-      pthread_cond_signal(&pool->idle);
+    if (task) { /* not too late */
+      set_running(pool, pool->running + 1);
+      void *task_argument = pool->argument;
+      int count = pool->count, step = pool->step;
+      pthread_mutex_unlock(&pool->lock);
+      draw(pool, task, task_argument, count, step);
+      pthread_mutex_lock(&pool->lock);
+      set_running(pool, pool->running - 1);
+      if (!pool->running)
+        pthread_cond_signal(&pool->idle);
+    }
     pthread_mutex_unlock(&pool->lock);
   }
   pthread_mutex_unlock(&pool->lock);

@@ -154,6 +154,9 @@ TEST(ScheduleModel, CountsScratch) {
   LinearBlocks blocks = chooseLinearBlocks(v3, 3072, 384);
   EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 128, /*hasNorm=*/true),
             4 * 384 * 128 + 4 * 24 * 2 * 128);
+  // 16 blocks of rows are tasks, each with all panels.
+  EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 2048, /*hasNorm=*/true),
+            4 * 384 * 128 + 4 * 24 * 16 * 128);
   EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 0, /*hasNorm=*/true), 0);
   blocks = chooseLinearBlocks(v3, 384, 384);
   EXPECT_EQ(linearScratchBytes(v3, blocks, 384, 128, false), 0);

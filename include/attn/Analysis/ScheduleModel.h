@@ -114,7 +114,8 @@ int64_t attentionScratchBytes(const AttentionTiles &tiles, int64_t headSize,
                               int64_t valueSize, bool isNarrow);
 
 /// The same for `rows` rows of a linear layer: the sums of blocks of K, and
-/// whole rows where a norm follows (`hasNorm`), which all threads share.
+/// whole rows where a norm follows (`hasNorm`), which the threads share unless
+/// there are many blocks of rows.
 int64_t linearScratchBytes(const TargetInfo &target, const LinearBlocks &blocks,
                            int64_t outputs, int64_t rows, bool hasNorm);
 

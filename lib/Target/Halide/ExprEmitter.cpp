@@ -75,16 +75,6 @@ static bool isLoadedIndex(const Expr &x) {
 static Expr multiplyIndices(const Expr &a, const Expr &b) {
   if (a.type() != Halide::Int(32) || (!isLoadedIndex(a) && !isLoadedIndex(b)))
     return a * b;
-  auto scaled = [](const Expr &x, int64_t factor) {
-    return clampIndex(x, indexLimit / std::abs(factor)) *
-           static_cast<int>(factor);
-  };
-  std::optional<int64_t> left = Halide::Internal::as_const_int(a);
-  std::optional<int64_t> right = Halide::Internal::as_const_int(b);
-  if (left && *left != 0)
-    return scaled(b, *left);
-  if (right && *right != 0)
-    return scaled(a, *right);
   Halide::Type wide = Halide::Int(64);
   return Halide::cast(
       a.type(),

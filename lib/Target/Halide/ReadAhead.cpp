@@ -19,9 +19,6 @@ using Halide::Expr;
 static const char *const marker = "attn_read_ahead";
 static const char *const storeMarker = "attn_store_ahead";
 
-/// Bytes of a cache line on every family of processors that is a target.
-static constexpr int lineBytes = 64;
-
 namespace {
 
 class MakePrefetches final : public IRMutator {
@@ -153,7 +150,7 @@ private:
       if (std::any_of(done.begin(), done.end(), isSame))
         continue;
       done.push_back(row);
-      int step = lineBytes / row.type.bytes();
+      int step = attn::cacheLineBytes / row.type.bytes();
       Expr base = Variable::make(Halide::Handle(), row.name);
       for (int at = 0; at < row.elements; at += step)
         statement = Block::make(

@@ -9,6 +9,9 @@
 
 namespace attn {
 
+/// Of every family of processors that is a target.
+inline constexpr int cacheLineBytes = 64;
+
 /// `value`; where it is computed, the cache lines of the row of `elements` that
 /// begins with `first`, an element of a kernel argument, are asked for.
 /// `first` itself is not read. Halide's own prefetches ask for what the loop

@@ -223,6 +223,9 @@ INSTANTIATE_TEST_SUITE_P(
         // RMS norm.
         Shape{96, 64, 8, 4, 24, 0, 16, Epilogue::BiasResidual, Norm::Rms},
         Shape{77, 131, 8, 4, 24, 32, 16, Epilogue::None, Norm::Rms},
+        // So many blocks of rows that they are tasks.
+        Shape{96, 64, 8, 4, 24, 0, 4, Epilogue::BiasResidual, Norm::Layer},
+        Shape{77, 131, 8, 4, 24, 32, 8, Epilogue::BiasResidual, Norm::Rms},
         // Other tiles and targets.
         Shape{70, 55, 8, 3, 32, 0, 15, Epilogue::BiasGelu, Norm::None},
         Shape{130, 96, 16, 6, 64, 0, 24, Epilogue::BiasGelu, Norm::None,
@@ -276,8 +279,8 @@ TEST_P(LinearTile, StaysInRegisters) {
   const attn::TargetInfo &target = *attn::lookupTarget(GetParam());
   for (int64_t inputs : {768, 3072}) {
     attn::LinearBlocks blocks = attn::chooseLinearBlocks(target, inputs, 768);
-    Shape s{768,       inputs,    target.f32Lanes(), blocks.mr, blocks.nr,
-            blocks.kc, blocks.mb, Epilogue::None,    Norm::None,     GetParam()};
+    Shape s{768,       inputs,    target.f32Lanes(), blocks.mr,  blocks.nr,
+            blocks.kc, blocks.mb, Epilogue::None,    Norm::None, GetParam()};
     auto kernel = CompiledKernel::compile(kernelText(s), s.target);
     ASSERT_TRUE(kernel);
     EXPECT_LT(kernel->compileSeconds, 30); // 3 on an idle machine.

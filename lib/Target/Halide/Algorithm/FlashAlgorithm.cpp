@@ -82,7 +82,7 @@ FailureOr<Expr> FlashBuilder::askForNextTile(FlashStage &stage, TileLoadOp load,
                                              const Expr &value, const Expr &row,
                                              const Expr &column,
                                              const Expr &once) {
-  if (!stage.full)
+  if (!stage.full || out.isDecode)
     return value;
   const TensorSource *source = inside.getTensor(load.getTensor());
   unsigned rowDim = load.getDims()[0];

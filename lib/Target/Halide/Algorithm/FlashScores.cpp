@@ -22,7 +22,7 @@ using Halide::RDom;
 using Halide::Var;
 
 /// Numbers in a cache line.
-static constexpr int lineFloats = 16;
+static constexpr int lineFloats = cacheLineBytes / sizeof(float);
 
 /// The conjunction of the masks of a loop for one pair.
 FailureOr<Expr> FlashBuilder::isVisible(FlashStage &stage, ExprEmitter &inside,
@@ -59,7 +59,7 @@ FailureOr<Expr> FlashBuilder::scoreTerm(FlashStage &stage, ExprEmitter &inside,
     // Rows of keys can be far apart, which no prefetcher foresees. Each step of
     // a register tile asks for one line: of its rows in turn, then of the next
     // channels.
-    if (!out.isDecode && !stage.wideKeys.defined()) {
+    if (!stage.wideKeys.defined()) {
       int unroll = factors.keyUnroll, size = static_cast<int>(out.headSize);
       key = askForNextTile(stage, stage.loop.key, inside, *key,
                            out.kk + depth % unroll,

@@ -135,7 +135,7 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
       element = Halide::reinterpret<float>(Halide::select(
           *keep, Halide::reinterpret<int32_t>(element), Expr(0)));
     }
-    if (!slow && !out.isDecode && !stage.wideValues.defined()) {
+    if (!slow && !stage.wideValues.defined()) {
       FailureOr<Expr> asking = askForNextTile(
           stage, stage.loop.value, inside, element, mixKeys, channel, mixKeys);
       if (failed(asking))

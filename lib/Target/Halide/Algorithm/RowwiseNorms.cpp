@@ -178,10 +178,6 @@ FailureOr<TensorSource> RowwiseEmitter::emitL2Normalize(L2NormalizeOp op) {
   return result;
 }
 
-static bool isFloat32(Value tensor) {
-  return getElementTypeOrSelf(tensor.getType()).isF32();
-}
-
 FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
                                                     bool wantsLse) {
   FailureOr<TensorSource> input = get(op.getInput());
@@ -245,8 +241,8 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
   // lines of the rows that follow are asked for, and those of the result.
   TensorSource kept = weights;
   const TensorSource *argument = values.getTensor(op.getInput());
-  bool isStored = stored == op.getResult() && x.sizes.size() > 1;
-  if (isStored && argument && isFloat32(op.getInput()))
+  bool isF32 = op.getInput().getType().getElementType().isF32();
+  if (stored == op.getResult() && argument && isF32 && x.sizes.size() > 1)
     kept.load = [=, source = *argument, rows = group,
                  number = number](ArrayRef<Expr> indices) {
       SmallVector<Expr> next(indices);

@@ -7,7 +7,7 @@
 //
 //   one block of K   a panel of weights stays in L2 while all row tiles of a
 //                    row block pass over it
-//   K blocked        a block of a panel stays in L1, the block of x in L2; sums
+//   K blocked        a block of a panel and the block of x stay in L2; sums
 //                    wait in a buffer of a few panels. x is read where it
 //                    lies: packing it for each group of panels cost 4 to 17 %
 //                    at K = 1536
