@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Analysis/ScheduleModel.h"
+#include "attn/Analysis/GpuModel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -132,6 +133,11 @@ AttentionTiles attn::chooseAttentionTiles(const TargetInfo &target,
                                           const AttentionShape &shape) {
   int64_t headSize = shape.headSize, valueSize = shape.valueSize;
   int64_t queries = shape.queries;
+  if (target.isGpu()) {
+    GpuAttentionTiles tiles = chooseGpuAttentionTiles(target, shape);
+    return {tiles.queries, tiles.keys, tiles.keys / tiles.x,
+            int64_t(llvm::divideCeil(valueSize, tiles.x))};
+  }
   if (isDecodeTile(target, headSize, valueSize, queries))
     return chooseDecodeTiles(target, valueSize, queries);
   // Channels beyond whole steps of a product would have to be copied.

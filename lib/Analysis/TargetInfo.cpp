@@ -1,4 +1,4 @@
-//===- TargetInfo.cpp - the table of targets -------------------*- C++ -*-===//
+//===- TargetInfo.cpp - the table of CPUs ----------------------*- C++ -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -76,18 +76,22 @@ bool TargetInfo::hasMatrixUnit() const {
   return cpuFeatures & ATTN_CPU_AMX_BF16;
 }
 
-llvm::ArrayRef<TargetInfo> attn::allTargets() { return targets; }
+llvm::ArrayRef<TargetInfo> attn::cpuTargets() { return targets; }
 
 const TargetInfo *attn::lookupTarget(llvm::StringRef name) {
-  const TargetInfo *it = llvm::find_if(
-      targets, [&](const TargetInfo &target) { return target.name == name; });
-  return it == std::end(targets) ? nullptr : it;
+  for (llvm::ArrayRef<TargetInfo> list : {cpuTargets(), gpuTargets()})
+    for (const TargetInfo &target : list)
+      if (target.name == name)
+        return &target;
+  return nullptr;
 }
 
 std::string attn::targetNames() {
-  return llvm::join(
-      llvm::map_range(targets, [](const TargetInfo &t) { return t.name; }),
-      ", ");
+  std::string names;
+  for (llvm::ArrayRef<TargetInfo> list : {cpuTargets(), gpuTargets()})
+    for (const TargetInfo &target : list)
+      names += (names.empty() ? "" : ", ") + target.name.str();
+  return names;
 }
 
 Machine attn::assumeMachine(const TargetInfo &target) {

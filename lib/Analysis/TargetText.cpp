@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Analysis/GpuModel.h"
 #include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TargetInfo.h"
 #include "llvm/ADT/Twine.h"
@@ -169,8 +170,50 @@ static void printLinear(const TargetInfo &target, int64_t inputs,
                  : std::string("512 in steps of mr"));
 }
 
+/// A device: what bounds a block of threads, and the tiles that follow.
+static void printDevice(const TargetInfo &target, llvm::raw_ostream &os) {
+  Lines line(os);
+  Machine machine = assumeMachine(target);
+  line("triple", target.triple.str(), "host code, run-time");
+  line("Halide's target", target.halideTarget.str(), "kernels");
+  line("shared memory", kibibytes(target.device.sharedBytes) + " a block",
+       "tiles of queries, keys, values and weights");
+  line("threads", formatv("{0} a block", target.device.threads),
+       "x and y of all schedules");
+  line("registers", formatv("{0} a thread", target.device.registers),
+       "sums of a thread");
+  line("f32 operations", formatv("{0:F0} GFLOP/s, assumed", machine.gflops),
+       "--emit=cost without --machine");
+  line("memory reads",
+       formatv("{0:F0} GB/s, assumed", target.assumedReadGBytes),
+       "--emit=cost without --machine");
+  for (int64_t channels : {64, 128}) {
+    GpuAttentionTiles tiles =
+        chooseGpuAttentionTiles(target, {channels, channels});
+    os << "attention, head size D = " << channels << "\n";
+    line("tile", formatv("{0} queries x {1} keys", tiles.queries, tiles.keys),
+         formatv("most q k / (q + k) with {0} bytes <= shared memory",
+                 gpuAttentionSharedBytes(tiles, channels, channels))
+             .str());
+    line("threads", formatv("{0} x {1}", tiles.x, tiles.y),
+         "16 x 16, more where a thread would keep over 42 numbers");
+  }
+  GpuLinearBlocks blocks = chooseGpuLinearBlocks(target, 768);
+  os << "linear layer, N = 768 outputs\n";
+  line("threads", formatv("{0} x {1}", blocks.x, blocks.y),
+       formatv("{0} rows x {1} columns each", blocks.mr, blocks.nr).str());
+  line("kc", std::to_string(blocks.kc),
+       formatv("{0} bytes of shared memory", gpuLinearSharedBytes(blocks))
+           .str());
+  os << "row-wise layer\n";
+  line("threads", std::to_string(chooseGpuRowThreads(target)),
+       "of the block that computes a row");
+}
+
 void attn::printTarget(const TargetInfo &target, llvm::raw_ostream &os) {
   os << "target " << target.name << "\n";
+  if (target.isGpu())
+    return printDevice(target, os);
   Lines line(os);
   printRow(target, line);
   for (int64_t channels : {64, 128}) {

@@ -46,7 +46,7 @@ AttentionTiles attn::getAttentionTiles(AttentionOp op,
                                        const TargetInfo &target) {
   AttentionShape shape = getAttentionShape(op);
   AttentionTiles tiles = chooseAttentionTiles(target, shape);
-  if (tiles.isDecode || tiles.isMatrix)
+  if (tiles.isDecode || tiles.isMatrix || target.isGpu())
     return tiles;
   TunedAttentionAttr entry =
       findAttention(op, target, shape, [](TunedAttentionAttr) { return true; });

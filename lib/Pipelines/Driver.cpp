@@ -43,14 +43,26 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
       .Case("tiled", Emit::Tiled)
       .Case("host", Emit::Host)
       .Case("stmt", Emit::Stmt)
+      .Case("ptx", Emit::Ptx)
+      .Case("opencl", Emit::OpenCL)
       .Case("llvm", Emit::LLVM)
       .Case("asm", Emit::Assembly)
       .Case("obj", Emit::Object)
       .Default(std::nullopt);
 }
 
+/// The interface whose code a stage shows, if it is one of them.
+static std::optional<DeviceApi> apiOf(Emit emit) {
+  if (emit == Emit::Ptx)
+    return DeviceApi::Cuda;
+  if (emit == Emit::OpenCL)
+    return DeviceApi::OpenCL;
+  return std::nullopt;
+}
+
 StringRef attn::emitNames() {
-  return "graph, fused, mask-map, cost, tiled, host, stmt, llvm, asm or obj";
+  return "graph, fused, mask-map, cost, tiled, host, stmt, ptx, opencl, "
+         "llvm, asm or obj";
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,6 +294,13 @@ private:
       if (failed(emitStmt(*module, scratch.path(), *output)))
         return failure();
       break;
+    case Emit::Ptx:
+    case Emit::OpenCL:
+      progress.step("compiling kernels");
+      if (failed(emitDeviceCode(*module, *apiOf(options.emit), scratch.path(),
+                                *output)))
+        return failure();
+      break;
     case Emit::LLVM:
       progress.step("compiling kernels");
       if (failed(emitLLVMText(*module, objectOptions(), *output)))
@@ -365,6 +384,24 @@ private:
 
 } // namespace
 
-int attn::runDriver(const DriverOptions &options) {
+int attn::runDriver(const DriverOptions &given) {
+  DriverOptions options = given;
+  if (std::optional<DeviceApi> api = apiOf(options.emit);
+      api && options.targets.empty())
+    options.targets = {*api == DeviceApi::Cuda ? "cuda" : "opencl"};
+  bool known = options.gpu.empty() ||
+               llvm::any_of(allDevices(), [&](const DeviceLimits &device) {
+                 return device.name == options.gpu;
+               });
+  if (!known) {
+    std::string names;
+    for (const DeviceLimits &device : allDevices())
+      names += (names.empty() ? "" : ", ") + device.name.str();
+    printError("expected --gpu with one of " + names + ", got '" + options.gpu +
+               "'");
+    return 1;
+  }
+  for (std::string &target : options.targets)
+    target = targetOnDevice(target, options.gpu);
   return failed(Driver(options).run());
 }

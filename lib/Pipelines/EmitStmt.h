@@ -5,6 +5,7 @@
 #ifndef ATTN_LIB_PIPELINES_EMITSTMT_H
 #define ATTN_LIB_PIPELINES_EMITSTMT_H
 
+#include "attn/Analysis/TargetInfo.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace attn {
@@ -14,6 +15,12 @@ namespace attn {
 /// diagnostics. `folder` holds temporary files.
 llvm::LogicalResult emitStmt(mlir::ModuleOp module, llvm::StringRef folder,
                              llvm::raw_ostream &os);
+
+/// The same with the code that the device runs, PTX or OpenCL C, of targets
+/// that all have this interface.
+llvm::LogicalResult emitDeviceCode(mlir::ModuleOp module, DeviceApi api,
+                                   llvm::StringRef folder,
+                                   llvm::raw_ostream &os);
 
 } // namespace attn
 

@@ -13,6 +13,7 @@
 
 #include "TargetOf.h"
 #include "attn/Analysis/AttentionSizes.h"
+#include "attn/Analysis/GpuModel.h"
 #include "attn/Analysis/Tuning.h"
 #include "attn/Dialect/IR/Attn.h"
 #include "attn/Transforms/Passes.h"
@@ -54,6 +55,8 @@ struct Scheduler {
 private:
   LogicalResult schedule(KernelOp kernel);
   Attribute scheduleFlash(KernelOp kernel, const TargetInfo &target);
+  /// Null if the weight of a linear layer cannot be packed.
+  Attribute scheduleGpu(KernelOp kernel, const TargetInfo &target);
   FailureOr<LinearScheduleAttr>
   scheduleLinear(KernelOp kernel, FusedLinearOp op, const TargetInfo &target);
 
@@ -110,7 +113,11 @@ LogicalResult Scheduler::schedule(KernelOp kernel) {
                           "tensors of f64");
     return success();
   }
-  if (auto linear = findIn<FusedLinearOp>(kernel)) {
+  if ((*target)->isGpu()) {
+    attribute = scheduleGpu(kernel, **target);
+    if (!attribute)
+      return failure();
+  } else if (auto linear = findIn<FusedLinearOp>(kernel)) {
     if (std::optional<MatrixBlocks> blocks =
             getMatrixBlocks(linear, **target)) {
       attribute = MatrixLinearScheduleAttr::get(
@@ -182,6 +189,31 @@ Attribute Scheduler::scheduleFlash(KernelOp kernel, const TargetInfo &target) {
                                    tiles.keyUnroll, tiles.valueUnroll);
   return FlashScheduleAttr::get(kernel.getContext(), target.f32Lanes(),
                                 tiles.keyUnroll, tiles.valueUnroll);
+}
+
+Attribute Scheduler::scheduleGpu(KernelOp kernel, const TargetInfo &target) {
+  MLIRContext *context = kernel.getContext();
+  if (auto linear = findIn<FusedLinearOp>(kernel)) {
+    RankedTensorType weight = linear.getWeight().getType();
+    int64_t outputs = linear.getResult().getType().getDimSize(1);
+    GpuLinearBlocks blocks = chooseGpuLinearBlocks(target, outputs);
+    if (weight.getRank() != 3 &&
+        failed(packWeight(kernel, linear, blocks.panel())))
+      return {};
+    return GpuLinearScheduleAttr::get(context, blocks.x, blocks.y, blocks.mr,
+                                      blocks.nr, blocks.kc);
+  }
+  if (auto finish = findIn<TileFinishOp>(kernel)) {
+    // The tiles in the IR decide; threads follow them.
+    auto load = findIn<TileScoresOp>(kernel);
+    ArrayRef<int64_t> accumulator =
+        finish.getAccumulator().getType().getShape();
+    int64_t keys = load ? load.getResult().getType().getShape()[1] : 16;
+    GpuAttentionTiles tiles =
+        arrangeGpuThreads(target, accumulator[0], keys, accumulator[1]);
+    return GpuAttentionScheduleAttr::get(context, tiles.x, tiles.y);
+  }
+  return GpuRowwiseScheduleAttr::get(context, chooseGpuRowThreads(target));
 }
 
 FailureOr<LinearScheduleAttr>
@@ -308,9 +340,15 @@ KernelOp Scheduler::packKernel(CallOp call, RankedTensorType type,
                                 packedType.getDimSize(2));
   YieldOp::create(builder, call.getLoc(), packed);
   FailureOr<const TargetInfo *> target = getTargetOf(kernel);
-  kernel.setScheduleAttr(
-      RowwiseScheduleAttr::get(builder.getContext(), (*target)->f32Lanes(),
-                               chooseRowsInFlight(**target)));
+  Attribute schedule;
+  if ((*target)->isGpu())
+    schedule = GpuRowwiseScheduleAttr::get(builder.getContext(),
+                                           chooseGpuRowThreads(**target));
+  else
+    schedule =
+        RowwiseScheduleAttr::get(builder.getContext(), (*target)->f32Lanes(),
+                                 chooseRowsInFlight(**target));
+  kernel.setScheduleAttr(schedule);
   return kernel;
 }
 

@@ -83,6 +83,8 @@ private:
                        "tensors of f64, and Halide kernels compute in f32), "
                        "got "
                     << schedule);
+    if (isGpu(kernel))
+      return verifyGpu(kernel, linear, tiled);
     StringRef expected = linear ? "#attn.linear_schedule or "
                                   "#attn.matrix_linear_schedule"
                          : tiled
@@ -111,6 +113,27 @@ private:
       verifyLanes(kernel, matrix.getVector());
       verifyKeys(kernel, matrix.getKeyUnroll());
     }
+  }
+
+  /// Whether the kernel is for a device.
+  static bool isGpu(KernelOp kernel) {
+    FailureOr<const TargetInfo *> target = getTargetOf(kernel);
+    return succeeded(target) && (*target)->isGpu();
+  }
+
+  void verifyGpu(KernelOp kernel, FusedLinearOp linear, bool tiled) {
+    Attribute schedule = kernel.getScheduleAttr();
+    StringRef expected = linear  ? "#attn.gpu_linear_schedule"
+                         : tiled ? "#attn.gpu_attention_schedule"
+                                 : "#attn.gpu_rowwise_schedule";
+    bool fits = linear  ? isa<GpuLinearScheduleAttr>(schedule)
+                : tiled ? isa<GpuAttentionScheduleAttr>(schedule)
+                        : isa<GpuRowwiseScheduleAttr>(schedule);
+    if (!fits)
+      reject(kernel.emitOpError()
+             << "expected " << expected
+             << " (because of what the kernel computes on a device), got "
+             << schedule);
   }
 
   /// Verifies that panels are what the register tile reads, that vectors fill

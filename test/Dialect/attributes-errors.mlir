@@ -112,6 +112,21 @@ func.func private @linear_schedule_c2() attributes {a = #attn.linear_schedule<ve
 
 // -----
 
+// expected-error @+1 {{expected y >= 1, got 0}}
+func.func private @gpu_attention_schedule_c1() attributes {a = #attn.gpu_attention_schedule<x = 16, y = 0>}
+
+// -----
+
+// expected-error @+1 {{expected kc >= 1, got 0}}
+func.func private @gpu_linear_schedule_c1() attributes {a = #attn.gpu_linear_schedule<x = 16, y = 16, mr = 4, nr = 4, kc = 0>}
+
+// -----
+
+// expected-error @+1 {{expected x >= 1, got -1}}
+func.func private @gpu_rowwise_schedule_c1() attributes {a = #attn.gpu_rowwise_schedule<x = -1>}
+
+// -----
+
 // expected-error @+1 {{expected rows >= 1, got 0}}
 func.func private @rowwise_schedule_c1() attributes {a = #attn.rowwise_schedule<vector = 8, rows = 0>}
 

@@ -39,3 +39,13 @@ attn.kernel @relu(%x: tensor<?x8xf64>) -> tensor<?x8xf64> attributes {schedule =
   attn.yield %y : tensor<?x8xf64>
 }
 }
+
+// -----
+
+module attributes {attn.target = "opencl"} {
+// expected-error@+1 {{expected #attn.gpu_rowwise_schedule (because of what the kernel computes on a device), got #attn.rowwise_schedule<vector = 8, rows = 4>}}
+attn.kernel @relu(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {schedule = #attn.rowwise_schedule<vector = 8, rows = 4>} {
+  %y = attn.relu %x : tensor<?x8xf32>
+  attn.yield %y : tensor<?x8xf32>
+}
+}

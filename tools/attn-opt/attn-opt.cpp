@@ -74,7 +74,7 @@ static int printTargets(int argc, char **argv) {
   if (!ok)
     return 1;
   if (chosen.empty())
-    for (const attn::TargetInfo &target : attn::allTargets())
+    for (const attn::TargetInfo &target : attn::cpuTargets())
       chosen.push_back(&target);
   for (const attn::TargetInfo *target : chosen) {
     if (target != chosen.front())
@@ -99,17 +99,23 @@ static int compile(int argc, char **argv) {
           "(operations, bytes, scratch and predicted time of each kernel call, "
           "as formulas of the dims and for --dim values), host "
           "(the host function after memory planning), stmt (loop nests of the "
-          "kernels), llvm, asm, or obj (object, header, weights and "
+          "kernels), ptx or opencl (what a device runs of them), llvm, asm, or "
+          "obj (object, header, weights and "
           "manifest)"));
   static cl::opt<std::string> output(
       "o", cl::init("-"), cl::cat(category), cl::value_desc("file"),
       cl::desc("File to write; with --emit=obj the prefix of all files"));
   static cl::list<std::string> targets(
       "target", cl::CommaSeparated, cl::cat(category), cl::value_desc("names"),
-      cl::desc(
-          "CPUs to compile for; the program picks the best that its machine "
-          "can run, and the weights file suits the first named "
-          "(default: x86-64-v3)"));
+      cl::desc("CPUs and devices to compile for; the program picks the best "
+               "that its "
+               "machine can run, and the weights file suits the first named "
+               "(default: x86-64-v3)"));
+  static cl::opt<std::string> gpu(
+      "gpu", cl::cat(category), cl::value_desc("device"),
+      cl::desc("The device that the targets opencl, cuda and vulkan are "
+               "compiled for: generic (default), sm_80 or sm_90; it bounds the "
+               "shared memory and threads of a block"));
   static cl::list<std::string> dims(
       "dim", cl::cat(category), cl::value_desc("name=min..max"),
       cl::desc("Range of a dynamic dimension, e.g. batch=1..8, or batch=4; can "
@@ -166,6 +172,7 @@ static int compile(int argc, char **argv) {
   options.emit = *stage;
   options.output = output;
   options.targets = targets;
+  options.gpu = gpu;
   options.dims = dims;
   options.tuning = tuning;
   options.machine = machine;
@@ -203,7 +210,8 @@ int main(int argc, char **argv) {
   return asMainReturnCode(MlirOptMain(
       argc, argv,
       "attn-opt: runs passes on attention models; with --emit=graph, fused, "
-      "mask-map, cost, tiled, host, stmt, llvm, asm or obj compiles one "
+      "mask-map, cost, tiled, host, stmt, ptx, opencl, llvm, asm or obj "
+      "compiles one "
       "(attn-opt "
       "--emit=obj "
       "--help); --print-target describes targets\n",

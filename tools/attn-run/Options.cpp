@@ -236,6 +236,20 @@ static void checkTarget(StringRef name, Problems &problems) {
                  hostTarget() + " at most), got " + name);
 }
 
+/// What is measured kernel by kernel is what a core does.
+static void checkMeasured(const Options &options, Problems &problems) {
+  const TargetInfo *target = lookupTarget(options.target);
+  StringRef what = options.measureMachine  ? "--measure-machine"
+                   : options.profile       ? "--profile"
+                   : !options.tune.empty() ? "--tune"
+                                           : "";
+  if (target && target->isGpu() && !what.empty())
+    problems.add("expected a CPU as --target with " + what +
+                 " (because kernels of a device end after the call that starts "
+                 "them), got " +
+                 options.target);
+}
+
 Expected<Options> parseCommandLine(int argc, char **argv) {
   cl::ResetCommandLineParser();
   Flags flags;
@@ -278,10 +292,12 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
                    "measures the CPU), got " +
                    flags.models.front());
     checkTarget(options.target, problems);
+    checkMeasured(options, problems);
     if (!problems.empty())
       return problems.take();
     return options;
   }
+  checkMeasured(options, problems);
   options.onnxFolder = flags.onnxFolder;
   if ((flags.onnxTest || !options.onnxFolder.empty()) && !problems.empty())
     return problems.take();

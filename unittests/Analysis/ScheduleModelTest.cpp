@@ -17,7 +17,7 @@ static constexpr int64_t sizes[] = {
     256, 384, 768, 1000, 1001, 1024, 1536, 3072, 4096, 5120, 30522};
 
 TEST(ScheduleModel, AttentionTilesFitRegistersAndCaches) {
-  for (const TargetInfo &target : allTargets())
+  for (const TargetInfo &target : cpuTargets())
     for (int64_t channels : sizes) {
       AttentionTiles tiles = chooseAttentionTiles(target, {channels, channels});
       int64_t lanes = target.f32Lanes();
@@ -76,7 +76,7 @@ TEST(ScheduleModel, ShortSequencesGetSmallQueryTiles) {
 }
 
 TEST(ScheduleModel, TilesOfFewQueriesFitRegistersAndCaches) {
-  for (const TargetInfo &target : allTargets())
+  for (const TargetInfo &target : cpuTargets())
     for (int64_t channels : {4, 12, 20, 64, 100, 128, 256, 576})
       for (int64_t queries = 1; queries <= mostDecodeQueries(target);
            ++queries) {
@@ -101,7 +101,7 @@ TEST(ScheduleModel, TilesOfFewQueriesFitRegistersAndCaches) {
 }
 
 TEST(ScheduleModel, LinearBlocksFitRegistersAndCaches) {
-  for (const TargetInfo &target : allTargets())
+  for (const TargetInfo &target : cpuTargets())
     for (int64_t inputs : sizes)
       for (int64_t outputs : sizes) {
         LinearBlocks blocks = chooseLinearBlocks(target, inputs, outputs);
@@ -135,7 +135,7 @@ TEST(ScheduleModel, LinearBlocksAreThoseThatWereMeasured) {
 }
 
 TEST(ScheduleModel, RowsInFlightArePowersOfTwo) {
-  for (const TargetInfo &target : allTargets()) {
+  for (const TargetInfo &target : cpuTargets()) {
     EXPECT_EQ(chooseRowsInFlight(target), 4) << target.name.str();
     EXPECT_EQ(chooseRowsInFlight(target, /*isSoftmax=*/true), 2);
   }

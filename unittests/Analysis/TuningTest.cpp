@@ -15,7 +15,7 @@
 using namespace attn;
 
 TEST(Tuning, AttentionCandidatesFit) {
-  for (const TargetInfo &target : allTargets())
+  for (const TargetInfo &target : cpuTargets())
     for (int64_t channels : {1, 6, 64, 80, 128, 256})
       for (bool isMasked : {false, true}) {
         AttentionShape shape{channels, channels, /*queries=*/-1, isMasked};
@@ -51,7 +51,7 @@ TEST(Tuning, AttentionCandidatesFit) {
 }
 
 TEST(Tuning, LinearCandidatesFit) {
-  for (const TargetInfo &target : allTargets())
+  for (const TargetInfo &target : cpuTargets())
     for (auto [k, n] :
          {std::pair(1, 5), {384, 1536}, {768, 768}, {1001, 77}, {4096, 1024}}) {
       int64_t inputs = k, outputs = n;

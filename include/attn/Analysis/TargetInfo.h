@@ -1,4 +1,4 @@
-//===- TargetInfo.h - what the schedules must know of a CPU ----*- C++ -*-===//
+//===- TargetInfo.h - what the schedules must know of a target -*- C++ -*-===//
 // Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -21,6 +21,20 @@ class raw_ostream;
 } // namespace llvm
 
 namespace attn {
+
+/// What runs the kernels of a target: the CPU itself, or a device behind one of
+/// the programming interfaces that Halide generates code for.
+enum class DeviceApi { Cpu, OpenCL, Cuda, Vulkan };
+
+/// What a block of threads of a device may use, at most.
+struct DeviceLimits {
+  /// The device of `--gpu=`: "generic", "sm_80".
+  llvm::StringRef name;
+  /// Memory that the threads of a block share.
+  int64_t sharedBytes;
+  /// Threads of a block, and f32 registers of a thread.
+  int64_t threads, registers;
+};
 
 /// A target that kernels are compiled for.
 struct TargetInfo {
@@ -57,6 +71,14 @@ struct TargetInfo {
   /// Bits of attn-c/cpu.h that must be present at run time.
   uint32_t cpuFeatures;
 
+  /// Of a device, `vectorBytes` is that of one thread, `fmaPorts` counts the
+  /// multiply-adds that all of it starts in a cycle, and what is left says what
+  /// the host code may use.
+  DeviceApi api = DeviceApi::Cpu;
+  DeviceLimits device = {};
+
+  bool isGpu() const { return api != DeviceApi::Cpu; }
+
   /// Whether the CPU has a unit that multiplies tiles of bf16 and adds them up
   /// in f32 (lib/Runtime/Matrix.c).
   bool hasMatrixUnit() const;
@@ -90,11 +112,21 @@ Machine assumeMachine(const TargetInfo &target);
 /// Reads `gflops=N,gbytes=N` with numbers above 0; none otherwise.
 std::optional<Machine> parseMachine(llvm::StringRef text);
 
-/// All targets, from the least to the most demanding one of each architecture.
-llvm::ArrayRef<TargetInfo> allTargets();
+/// All CPUs, from the least to the most demanding one of each architecture.
+llvm::ArrayRef<TargetInfo> cpuTargets();
+
+/// All devices behind each interface: "opencl" for any, "opencl-sm_80", ...
+llvm::ArrayRef<TargetInfo> gpuTargets();
+
+/// The devices that `--gpu=` knows.
+llvm::ArrayRef<DeviceLimits> allDevices();
 
 /// The target of that name, or null. For the message: `targetNames()`.
 const TargetInfo *lookupTarget(llvm::StringRef name);
+
+/// The name of `target` on a device of allDevices(), as `--gpu=` asks for it;
+/// of a CPU, or with no device, `target` itself.
+std::string targetOnDevice(llvm::StringRef target, llvm::StringRef device);
 
 /// "x86-64-v2, x86-64-v3, ..." for messages.
 std::string targetNames();

@@ -34,6 +34,8 @@ enum class Emit {
   Tiled,
   Host,
   Stmt,
+  Ptx,
+  OpenCL,
   LLVM,
   Assembly,
   Object
@@ -66,8 +68,11 @@ struct DriverOptions {
   std::string output = "-";
   /// A file with measured tile sizes, or nothing (readTuning).
   std::string tuning;
-  /// Names of targets; empty for x86-64-v3 unless the model states one.
+  /// Names of targets; empty for x86-64-v3 unless the model states one, or for
+  /// the device whose code is to be shown.
   std::vector<std::string> targets;
+  /// The device that targets of devices are compiled for (allDevices()).
+  std::string gpu;
   /// Ranges like batch=1..8. With Emit::Cost a range of one value stays a name
   /// in formulas.
   std::vector<std::string> dims;

@@ -280,6 +280,26 @@ RowwiseScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyFactors(emitError, {{"vector", vector}, {"rows", rows}});
 }
 
+LogicalResult
+GpuAttentionScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t x, int64_t y) {
+  return verifyFactors(emitError, {{"x", x}, {"y", y}});
+}
+
+LogicalResult
+GpuLinearScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              int64_t x, int64_t y, int64_t mr, int64_t nr,
+                              int64_t kc) {
+  return verifyFactors(
+      emitError, {{"x", x}, {"y", y}, {"mr", mr}, {"nr", nr}, {"kc", kc}});
+}
+
+LogicalResult
+GpuRowwiseScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t x) {
+  return verifyFactors(emitError, {{"x", x}});
+}
+
 /// Whether a set is affine and over so many dimensions and symbols.
 static bool isSetOf(IntegerSetAttr attribute, unsigned dims, unsigned symbols) {
   IntegerSet set = attribute.getValue();

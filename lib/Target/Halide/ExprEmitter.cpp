@@ -75,6 +75,12 @@ static bool isLoadedIndex(const Expr &x) {
 static Expr multiplyIndices(const Expr &a, const Expr &b) {
   if (a.type() != Halide::Int(32) || (!isLoadedIndex(a) && !isLoadedIndex(b)))
     return a * b;
+  // A constant multiple, without numbers of 64 bits: not each device has them.
+  for (auto [x, factor] : {std::pair(a, Halide::Internal::as_const_int(b)),
+                           {b, Halide::Internal::as_const_int(a)}})
+    if (factor && *factor != 0 && std::abs(*factor) <= indexLimit)
+      return clampIndex(x, indexLimit / std::abs(*factor)) *
+             static_cast<int>(*factor);
   Halide::Type wide = Halide::Int(64);
   return Halide::cast(
       a.type(),

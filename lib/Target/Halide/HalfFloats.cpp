@@ -22,7 +22,9 @@ bool attn::isHalfFloat(mlir::Type type) {
 }
 
 HalfFloats::HalfFloats(const TargetInfo &target)
-    : hasConversion(target.cpuFeatures & ATTN_CPU_F16C) {}
+    : hasConversion(target.isGpu() ? target.api == DeviceApi::Cuda
+                                   : target.cpuFeatures & ATTN_CPU_F16C),
+      isGpu(target.isGpu()) {}
 
 static Expr bitsOf(const Expr &number) {
   return Halide::reinterpret(Halide::Int(32), number);
@@ -46,6 +48,19 @@ static Expr widenHalf(const Expr &stored) {
   // Infinity, and NaN with its bits.
   value = Halide::select(Halide::cast<int32_t>(size) >= 0x7c00,
                          placed | kInfinityBits, value);
+  return Halide::reinterpret(Halide::Float(32), value | ((all & 0x8000) << 16));
+}
+
+/// The same without an f32 that is denormal, which devices may take for zero.
+static Expr widenHalfOnDevice(const Expr &stored) {
+  Expr all = Halide::cast<uint32_t>(stored), size = all & 0x7fff;
+  Expr isSmall = size < Halide::cast<uint32_t>(0x400);
+  Expr isInfinite = size >= Halide::cast<uint32_t>(0x7c00);
+  Expr small = Halide::reinterpret(
+      Halide::UInt(32), multiplyInOrder(Halide::cast<float>(size), 0x1p-24f));
+  Expr exponents =
+      Halide::cast<uint32_t>(Halide::select(isInfinite, 224 << 23, 112 << 23));
+  Expr value = Halide::select(isSmall, small, (size << 13) + exponents);
   return Halide::reinterpret(Halide::Float(32), value | ((all & 0x8000) << 16));
 }
 
@@ -82,7 +97,7 @@ Expr HalfFloats::widen(const Expr &stored, mlir::Type type) const {
     return stored;
   if (hasConversion)
     return Halide::cast<float>(Halide::reinterpret(Halide::Float(16), stored));
-  return widenHalf(stored);
+  return isGpu ? widenHalfOnDevice(stored) : widenHalf(stored);
 }
 
 Expr HalfFloats::narrow(const Expr &number, mlir::Type type) const {

@@ -35,8 +35,9 @@ public:
   Halide::Expr narrow(const Halide::Expr &number, mlir::Type type) const;
 
 private:
-  /// Whether the CPU converts between f16 and f32.
+  /// Whether the processor converts between f16 and f32.
   bool hasConversion = false;
+  bool isGpu = false;
 };
 
 } // namespace attn

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attn/Target/Halide/HalideTarget.h"
+#include "GpuLaunch.h"
 #include "HalideKernel.h"
 
 #include "attn/Analysis/TargetInfo.h"
@@ -29,9 +30,12 @@ static Halide::Target getHalideTarget(const TargetInfo &target) {
   Halide::Target result(target.halideTarget.str());
   for (Halide::Target::Feature feature :
        {Halide::Target::NoRuntime, Halide::Target::NoAsserts,
-        Halide::Target::NoBoundsQuery, Halide::Target::UserContext,
-        Halide::Target::LargeBuffers})
+        Halide::Target::NoBoundsQuery, Halide::Target::UserContext})
     result.set_feature(feature);
+  // A buffer of Vulkan has less than 2^32 bytes, and not each device of it
+  // computes with 64 bits.
+  if (target.api != DeviceApi::Vulkan)
+    result.set_feature(Halide::Target::LargeBuffers);
   return result;
 }
 
@@ -73,7 +77,9 @@ static FailureOr<HalideKernel> emitKernel(KernelOp kernel,
 }
 
 namespace {
-/// Finds what would be allocated on the heap when the kernel runs.
+/// Finds what would be allocated on the heap when the kernel runs. Of a device
+/// only that stands in the host's code: registers and shared memory belong to
+/// the code that was taken out (see GpuLaunch.h).
 class HeapAllocations final : public Halide::Internal::IRVisitor {
 public:
   std::vector<std::string> names;
@@ -95,16 +101,40 @@ private:
 };
 } // namespace
 
+/// Verifies that all tensors have elements that the target computes with.
+static LogicalResult checkElements(KernelOp kernel, const TargetInfo &target) {
+  if (target.api != DeviceApi::Vulkan)
+    return success();
+  auto isKnown = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.getElementTypeBitWidth() == 32;
+  };
+  FunctionType type = kernel.getFunctionType();
+  for (ArrayRef<Type> types : {type.getInputs(), type.getResults()})
+    for (Type tensor : types)
+      if (!isKnown(tensor))
+        return kernel.emitOpError("expected elements of 32 bits (because not "
+                                  "each device of Vulkan has others), got ")
+               << tensor << ": use another device interface";
+  return success();
+}
+
 LogicalResult attn::compileKernel(KernelOp kernel, const TargetInfo &target,
                                   StringRef symbol, const KernelFiles &files) {
   auto emitError = [&] { return kernel.emitOpError(); };
+  if (failed(checkElements(kernel, target)))
+    return failure();
   return guarded(emitError, [&]() -> LogicalResult {
     FailureOr<HalideKernel> emitted = emitKernel(kernel, target);
     if (failed(emitted))
       return failure();
+    if (target.isGpu())
+      attachGpuPasses(emitted->pipeline, target);
     Halide::Module module = emitted->pipeline.compile_to_module(
         emitted->args, symbol.str(), getHalideTarget(target),
         Halide::LinkageType::External);
+    if (failed(checkLaunches(module, target, emitError)))
+      return failure();
     if (emitted->stackOnly) {
       HeapAllocations heap;
       for (const Halide::Internal::LoweredFunc &function : module.functions())
@@ -118,9 +148,14 @@ LogicalResult attn::compileKernel(KernelOp kernel, const TargetInfo &target,
                << heap.names.front() << "' when the kernel runs";
     }
     std::map<Halide::OutputFileType, std::string> outputs;
+    // The loops of a device stand in the text before they are taken out.
+    Halide::OutputFileType stmt = target.isGpu()
+                                      ? Halide::OutputFileType::conceptual_stmt
+                                      : Halide::OutputFileType::stmt;
     for (auto [type, path] :
          {std::pair(Halide::OutputFileType::bitcode, files.bitcode),
-          std::pair(Halide::OutputFileType::stmt, files.stmt),
+          std::pair(stmt, files.stmt),
+          std::pair(Halide::OutputFileType::device_code, files.deviceCode),
           std::pair(Halide::OutputFileType::assembly, files.assembly),
           std::pair(Halide::OutputFileType::llvm_assembly, files.llvmAssembly)})
       if (!path.empty())

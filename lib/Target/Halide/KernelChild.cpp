@@ -74,6 +74,7 @@ std::optional<int> attn::runAsKernelCompiler(int argc, char **argv) {
                             .Case("stmt", &files.stmt)
                             .Case("assembly", &files.assembly)
                             .Case("llvm", &files.llvmAssembly)
+                            .Case("device", &files.deviceCode)
                             .Default(nullptr);
     if (!file) {
       llvm::errs() << "unknown kind of file '" << kind << "'\n";

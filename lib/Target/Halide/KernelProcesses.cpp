@@ -111,6 +111,8 @@ void KernelCompiler::start(Job &job) {
     args.push_back("assembly=" + output(job, "s"));
   if (options.llvmAssembly)
     args.push_back("llvm=" + output(job, "ll"));
+  if (options.deviceCode)
+    args.push_back("device=" + output(job, "device"));
   SmallVector<StringRef> refs(args.begin(), args.end());
   bool failedToStart = false;
   CleanUpList list;

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Math.h"
 
+#include <cmath>
+
 using namespace attn;
 using Halide::Expr;
 
@@ -84,6 +86,17 @@ Expr attn::exp2(Expr x) {
 Expr attn::exp2OfNegative(Expr x) {
   return exp2OfClamped(
       Halide::strict_float(Halide::select(x < -126.0f, Expr(-126.0f), x)));
+}
+
+Expr attn::exp2InDoubles(Expr x) {
+  // 2^x = 2^n e^f with |f| <= ln 2 / 2, of which thirteen terms are exact.
+  Expr integer = Halide::round(x);
+  Expr fraction = (x - integer) * Expr(M_LN2);
+  Expr one = Expr(1.0), sum = one;
+  for (int term = 13; term > 0; --term)
+    sum = one + sum * fraction * Expr(1.0 / term);
+  Expr power = (Halide::cast<int64_t>(integer) + 1023) << 52;
+  return sum * Halide::reinterpret(Halide::Float(64), power);
 }
 
 Expr attn::exp(Expr x) {

@@ -39,6 +39,9 @@ Halide::Expr exp2(Halide::Expr x);
 /// The same for numbers that are at most 0, with less to do.
 Halide::Expr exp2OfNegative(Halide::Expr x);
 
+/// 2^x of an f64 number above -1000, relative error 1e-15.
+Halide::Expr exp2InDoubles(Halide::Expr x);
+
 /// e^x, relative error 4e-7. Exactly 0 below -86.99; NaN stays NaN.
 Halide::Expr exp(Halide::Expr x);
 

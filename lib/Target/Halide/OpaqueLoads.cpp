@@ -24,8 +24,9 @@ namespace attn {
 /// for.
 class RevealLoads final : public IRMutator {
 public:
-  explicit RevealLoads(std::vector<OpaqueLoads::Entry> entries)
-      : entries(std::move(entries)) {}
+  RevealLoads(std::vector<OpaqueLoads::Entry> entries, bool hasWideOffsets)
+      : entries(std::move(entries)),
+        offsetType(Halide::Int(hasWideOffsets ? 64 : 32)) {}
 
   Stmt mutate(const Stmt &s) override {
     bool outermost = depth++ == 0;
@@ -124,15 +125,15 @@ private:
   /// innermost stride is 1.
   Expr load(const Call *op) {
     const Halide::Parameter &param = op->param;
-    Expr offset = make_zero(Halide::Int(64));
+    Expr offset = make_zero(offsetType);
     for (size_t dim = 0; dim < op->args.size(); ++dim) {
-      Expr index = Halide::cast<int64_t>(mutate(op->args[dim]));
+      Expr index = Halide::cast(offsetType, mutate(op->args[dim]));
       if (dim > 0) {
         std::string name = param.name() + ".stride." + std::to_string(dim);
         definitions[name] =
             query(param, Halide::Int(32), Call::buffer_get_stride, int(dim));
         index = index *
-                Halide::cast<int64_t>(Variable::make(Halide::Int(32), name));
+                Halide::cast(offsetType, Variable::make(Halide::Int(32), name));
       }
       offset = offset + index;
     }
@@ -153,6 +154,7 @@ private:
   }
 
   std::vector<OpaqueLoads::Entry> entries;
+  Halide::Type offsetType;
   std::map<std::string, Expr> definitions;
   int depth = 0;
 };
@@ -169,7 +171,8 @@ Expr OpaqueLoads::hide(const Expr &value,
   return Call::make(value.type(), name, args, Call::PureExtern);
 }
 
-void OpaqueLoads::attach(Halide::Pipeline &pipeline) const {
+void OpaqueLoads::attach(Halide::Pipeline &pipeline,
+                         bool hasWideOffsets) const {
   if (!entries.empty())
-    pipeline.add_custom_lowering_pass(new RevealLoads(entries));
+    pipeline.add_custom_lowering_pass(new RevealLoads(entries, hasWideOffsets));
 }

@@ -25,8 +25,9 @@ public:
   /// what was hidden before, always with the same counters.
   Halide::Expr hide(const Halide::Expr &value,
                     const std::vector<Halide::Var> &counters);
-  /// Makes `pipeline` put the values back.
-  void attach(Halide::Pipeline &pipeline) const;
+  /// Makes `pipeline` put the values back. Offsets have the width of those that
+  /// Halide makes for the target.
+  void attach(Halide::Pipeline &pipeline, bool hasWideOffsets = true) const;
 
 private:
   struct Entry {

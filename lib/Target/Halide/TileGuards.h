@@ -17,5 +17,13 @@ namespace attn {
 /// innermost loop, and computes what only it needs in any case.
 void guardBy(const Halide::Func &func, Halide::Pipeline &pipeline);
 
+/// The same where threads of a device share `func`. Its storage has another
+/// name there, so that what follows must say how it is read.
+void guardThreadsBy(const Halide::Func &func, Halide::Pipeline &pipeline);
+
+/// `value`, in what follows `func`, of which `read` is an element.
+Halide::Expr markGuard(const Halide::Func &func, const Halide::Expr &value,
+                       const Halide::Expr &read);
+
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_TILEGUARDS_H

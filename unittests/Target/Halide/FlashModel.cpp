@@ -8,6 +8,7 @@
 #include "attn/Pipelines/Pipelines.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -30,19 +31,27 @@ FlashModel FlashModel::causal(int64_t headSize) {
   return model;
 }
 
+static std::string sizeText(int64_t size) {
+  return size < 0 ? "?" : std::to_string(size);
+}
+
 static std::string tensorType(const FlashModel &model, int64_t heads,
-                              int64_t channels) {
-  return llvm::formatv(model.layout == Layout::BHSD ? "tensor<?x{0}x?x{1}xf32>"
-                                                    : "tensor<?x?x{0}x{1}xf32>",
-                       heads, channels);
+                              int64_t channels, int64_t positions) {
+  return llvm::formatv(
+      model.layout == Layout::BHSD   ? "tensor<{0}x{1}x{2}x{3}x{4}>"
+      : model.layout == Layout::SBHD ? "tensor<{2}x{0}x{1}x{3}x{4}>"
+                                     : "tensor<{0}x{2}x{1}x{3}x{4}>",
+      sizeText(model.batch), heads, sizeText(positions), channels,
+      model.element);
 }
 
 std::string FlashModel::tiled(const std::string &target) const {
-  std::string q = tensorType(*this, heads, headSize),
-              k = tensorType(*this, keyHeads, headSize),
-              v = tensorType(*this, keyHeads, valueSize),
-              o = tensorType(*this, heads, valueSize);
-  std::string l = llvm::formatv("tensor<?x{0}x?xf32>", heads);
+  std::string q = tensorType(*this, heads, headSize, queries),
+              k = tensorType(*this, keyHeads, headSize, keys),
+              v = tensorType(*this, keyHeads, valueSize, keys),
+              o = tensorType(*this, heads, valueSize, queries);
+  std::string l = llvm::formatv("tensor<{0}x{1}x{2}xf32>", sizeText(batch),
+                                heads, sizeText(queries));
   std::string sinksType = llvm::formatv("tensor<{0}xf32>", heads);
   std::string captured, blockArguments;
   llvm::SmallVector<llvm::StringRef> types;
@@ -53,11 +62,12 @@ std::string FlashModel::tiled(const std::string &target) const {
       blockArguments += llvm::formatv(", %x{0}: {1}", number, type);
   }
   auto region = [&](const char *name, const char *first,
-                    const std::string &body) -> std::string {
+                    const std::string &body,
+                    const char *channel = "") -> std::string {
     return body.empty() ? ""
                         : std::string(name) + " {\n^bb0(" + first +
                               "%b: index, %h: index, %i: index, %j: index" +
-                              blockArguments + "):" + body + "\n}";
+                              channel + blockArguments + "):" + body + "\n}";
   };
   std::string text = llvm::formatv(
       R"(attn.kernel @k(%q: {0}, %k: {1}, %v: {2}{14}{3}) -> {4} {{
@@ -73,9 +83,12 @@ std::string FlashModel::tiled(const std::string &target) const {
       lse ? "(" + o + ", " + l + ")" : o,
       llvm::formatv("{0:e8}", 1.0 / std::sqrt(double(headSize))),
       sequenceDim(layout), lse ? ", %lse" : "", captured,
-      stringifyLayout(layout), region("score", "%s: f32, ", score),
-      region("mask", "", mask), o, lse ? ", " + l : "",
-      sinks.empty() ? "" : ", %sinks: " + sinksType,
+      stringifyLayout(layout),
+      region("combine", "%x: f32, %y: f32, ", combine, ", %d: index") +
+          region("score", "%s: f32, ", score),
+      region("mask", "", mask) +
+          region("value", "%x: f32, ", value, ", %d: index"),
+      o, lse ? ", " + l : "", sinks.empty() ? "" : ", %sinks: " + sinksType,
       sinks.empty() ? "" : " sinks(%sinks : " + sinksType + ")");
 
   mlir::DialectRegistry registry;
@@ -141,6 +154,41 @@ float &FlashCase::at(Tensor &tensor, int64_t b, int64_t position, int64_t head,
                    head * tensor.strides[headDim(model.layout)] + channel];
 }
 
+static const llvm::fltSemantics &semanticsOf(const std::string &element) {
+  return element == "f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+}
+
+/// The same numbers in 16 bits; `tensor` has the rounded ones then.
+static Tensor narrow(Tensor &tensor, const std::string &element) {
+  Tensor result = tensor;
+  result.type = halide_type_of<uint16_t>();
+  int64_t last = 0;
+  for (auto [size, stride] : llvm::zip(tensor.shape, tensor.strides))
+    last += stride * (size - 1);
+  int64_t count = tensor.size() ? last + 1 : 0;
+  result.memory = std::make_shared<GuardedBuffer>(
+      count * sizeof(uint16_t), GuardedBuffer::Side::Back, sizeof(uint16_t));
+  for (int64_t i = 0; i < count; ++i) {
+    llvm::APFloat number(tensor.as<float>()[i]);
+    bool lost = false;
+    number.convert(semanticsOf(element), llvm::APFloat::rmNearestTiesToEven,
+                   &lost);
+    result.as<uint16_t>()[i] = number.bitcastToAPInt().getZExtValue();
+    tensor.as<float>()[i] = number.convertToFloat();
+  }
+  return result;
+}
+
+static void widen(const Tensor &from, Tensor &to, const std::string &element) {
+  int64_t last = 0;
+  for (auto [size, stride] : llvm::zip(to.shape, to.strides))
+    last += stride * (size - 1);
+  for (int64_t i = 0, count = to.size() ? last + 1 : 0; i < count; ++i)
+    to.as<float>()[i] = llvm::APFloat(semanticsOf(element),
+                                      llvm::APInt(16, from.as<uint16_t>()[i]))
+                            .convertToFloat();
+}
+
 void FlashCase::check(const CompiledKernel &kernel,
                       const std::vector<Tensor> &more, double tolerance,
                       int threads) {
@@ -151,12 +199,25 @@ void FlashCase::check(const CompiledKernel &kernel,
   }
   arguments.insert(arguments.end(), more.begin(), more.end());
   arguments.push_back(result);
+  bool isHalf = model.element != "f32";
+  if (isHalf) {
+    arguments.back() = narrow(result, model.element);
+    arguments[0] = narrow(query, model.element);
+    arguments[1] = narrow(key, model.element);
+    arguments[2] = narrow(value, model.element);
+  }
+  Tensor stored = arguments.back();
   if (model.lse)
     arguments.push_back(lse);
   ASSERT_EQ(kernel.run(arguments, threads), 0);
+  if (isHalf)
+    widen(stored, result, model.element);
 
   auto same = [&](double expected, float got, const char *what, int64_t b,
                   int64_t h, int64_t i, int64_t d) {
+    if (std::isfinite(expected))
+      error = std::max(error, std::abs(expected - got) /
+                                  std::max(1.0, std::abs(expected)));
     bool ok = std::isfinite(expected)
                   ? std::abs(expected - got) <=
                         tolerance * std::max(1.0, std::abs(expected))

@@ -22,6 +22,10 @@ namespace attn::testing {
 struct FlashModel {
   int64_t heads = 2, keyHeads = 2, headSize = 8, valueSize = 8;
   Layout layout = Layout::BSHD;
+  /// Sizes that the types say, or -1.
+  int64_t batch = -1, queries = -1, keys = -1;
+  /// Of queries, keys, values and result: "f32", "f16" or "bf16".
+  std::string element = "f32";
   bool lse = false;
   /// A logit of each head, given as the kernel's argument after the values.
   std::vector<float> sinks;
@@ -31,6 +35,9 @@ struct FlashModel {
   /// Bodies of the regions; block arguments are %s, %b, %h, %i, %j and the
   /// captures as %x0, %x1, ...
   std::string mask, score;
+  /// The same with %x, %y (combine) or %x (value) first, and %d after %j. The
+  /// reference does not know them.
+  std::string combine, value;
   std::function<bool(int64_t b, int64_t h, int64_t i, int64_t j)> visible;
   std::function<double(double s, int64_t b, int64_t h, int64_t i, int64_t j)>
       changed;
@@ -56,9 +63,12 @@ struct FlashCase {
   float &at(Tensor &tensor, int64_t b, int64_t position, int64_t head,
             int64_t channel) const;
   /// Runs, and compares each element with the reference. `more` are the tensors
-  /// of FlashModel::arguments.
+  /// of FlashModel::arguments. Of 16-bit elements, tensors that are given to
+  /// the kernel are made of those here, which are rounded.
   void check(const CompiledKernel &kernel, const std::vector<Tensor> &more = {},
              double tolerance = 3e-6, int threads = 1);
+  /// The largest difference that `check` saw, relative to numbers above 1.
+  double error = 0;
 };
 
 } // namespace attn::testing

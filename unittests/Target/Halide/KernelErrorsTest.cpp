@@ -55,6 +55,20 @@ attn.kernel @rowwise_0(%x: tensor<?x8x{1}>) -> tensor<?x8x{2}> {{
                        operation, from, to);
 }
 
+TEST(KernelErrorsOfDevices, UnpackedWeight) {
+  EXPECT_EQ(
+      compileError(R"mlir(
+attn.kernel @linear_0(%x: tensor<?x16xf32>, %w: tensor<24x16xf32>) -> tensor<?x24xf32>
+    attributes {schedule = #attn.gpu_linear_schedule<x = 8, y = 16, mr = 4, nr = 4, kc = 16>} {
+  %0 = attn.fused_linear %x, %w : tensor<?x16xf32>, tensor<24x16xf32> -> tensor<?x24xf32>
+  attn.yield %0 : tensor<?x24xf32>
+})mlir",
+                   "opencl"),
+      "'attn.fused_linear' op expected a weight of packed panels (P, K, panel) "
+      "of static shape (because a block of threads reads whole panels), got "
+      "'tensor<24x16xf32>': run attn-schedule, which inserts attn.pack");
+}
+
 const Refusal linear[] = {
     {"ElementType", linearKernel("f64", "tensor<1x16x24xf64>", 8),
      "'attn.fused_linear' op not supported by the Halide target: expected "

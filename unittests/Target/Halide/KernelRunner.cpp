@@ -12,6 +12,8 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -26,6 +28,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <optional>
 #include <random>
 #include <sys/mman.h>
 #include <thread>
@@ -119,6 +124,43 @@ Tensor attn::testing::packPanels(const Tensor &weight, int64_t panel,
   return packed;
 }
 
+static const llvm::fltSemantics &semanticsOf(const std::string &element) {
+  return element == "f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+}
+
+Tensor attn::testing::narrowTo(const Tensor &floats, const std::string &element,
+                               Placement placement) {
+  if (element == "f32")
+    return floats;
+  Tensor stored =
+      makeTensor(halide_type_t(halide_type_uint, 16), floats.shape, placement);
+  bool lost;
+  for (int64_t i = 0; i < floats.size(); ++i) {
+    llvm::APFloat number(floats.as<float>()[i]);
+    number.convert(semanticsOf(element), llvm::APFloat::rmNearestTiesToEven,
+                   &lost);
+    stored.as<uint16_t>()[i] = number.bitcastToAPInt().getZExtValue();
+  }
+  return stored;
+}
+
+Tensor attn::testing::widenFrom(const Tensor &stored,
+                                const std::string &element,
+                                Placement placement) {
+  if (element == "f32")
+    return stored;
+  Tensor floats = makeFloats(stored.shape, placement);
+  bool lost;
+  for (int64_t i = 0; i < stored.size(); ++i) {
+    llvm::APFloat number(semanticsOf(element),
+                         llvm::APInt(16, stored.as<uint16_t>()[i]));
+    number.convert(llvm::APFloat::IEEEsingle(),
+                   llvm::APFloat::rmNearestTiesToEven, &lost);
+    floats.as<float>()[i] = number.convertToFloat();
+  }
+  return floats;
+}
+
 //===----------------------------------------------------------------------===//
 // What Halide's run-time would serve
 //===----------------------------------------------------------------------===//
@@ -167,12 +209,29 @@ size_t CompiledKernel::largestAllocation() { return largest; }
 // Compilation
 //===----------------------------------------------------------------------===//
 
+/// What a kernel of a device needs of the run-time.
+struct DeviceFunctions {
+  int (*copyToHost)(void *, halide_buffer_t *);
+  int (*allocate)(void *, halide_buffer_t *, const halide_device_interface_t *);
+  int (*free)(void *, halide_buffer_t *);
+  const halide_device_interface_t *interface;
+};
+
 struct CompiledKernel::Implementation {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   void *function = nullptr;
+  std::optional<DeviceFunctions> device;
 };
 
 namespace {
+template <typename Function>
+Function lookup(llvm::orc::LLJIT &jit, const char *name) {
+  auto address = jit.lookup(name);
+  if (!address)
+    llvm::report_fatal_error(address.takeError());
+  return address->toPtr<Function>();
+}
+
 struct Files {
   llvm::SmallString<128> directory;
   Files() {
@@ -180,7 +239,9 @@ struct Files {
         llvm::sys::fs::createUniqueDirectory("attn-kernel", directory));
   }
   ~Files() { EXPECT_FALSE(llvm::sys::fs::remove_directories(directory)); }
-  std::string path(const char *name) { return (directory + "/" + name).str(); }
+  std::string path(const char *name) const {
+    return (directory + "/" + name).str();
+  }
 };
 
 std::string readFile(const std::string &path) {
@@ -212,6 +273,134 @@ std::string compileTo(const std::string &text, const std::string &targetName,
 }
 } // namespace
 
+/// An empty program with the functions that every kernel may call.
+static std::unique_ptr<llvm::orc::LLJIT> makeJit() {
+  auto jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());
+  llvm::orc::SymbolMap symbols;
+  auto define = [&](const char *name, auto *function) {
+    symbols[jit->mangleAndIntern(name)] = {
+        llvm::orc::ExecutorAddr::fromPtr(function),
+        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  };
+  define("halide_do_par_for", parallelFor);
+  define("halide_malloc", allocate);
+  define("halide_free", release);
+  define("halide_error", reportError);
+  llvm::cantFail(jit->getMainJITDylib().define(
+      llvm::orc::absoluteSymbols(std::move(symbols))));
+  return jit;
+}
+
+/// Adds Halide's run-time of a device to a program.
+static DeviceFunctions loadRuntime(llvm::orc::LLJIT &jit,
+                                   const std::string &target,
+                                   const Files &files) {
+  mlir::MLIRContext mlirContext(mlir::MLIRContext::Threading::DISABLED);
+  std::string path = files.path("runtime.bc");
+  EXPECT_TRUE(
+      mlir::succeeded(emitHalideRuntime(*lookupTarget(target), path, [&]() {
+        return mlir::emitError(mlir::UnknownLoc::get(&mlirContext));
+      })));
+  auto context = std::make_unique<llvm::LLVMContext>();
+  llvm::SMDiagnostic diagnostic;
+  auto bitcode = llvm::parseIRFile(path, diagnostic, *context);
+  EXPECT_TRUE(bitcode != nullptr);
+  bitcode->setDataLayout(jit.getDataLayout());
+  // It loads the device's library by the functions of this process.
+  jit.getMainJITDylib().addGenerator(llvm::cantFail(
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+          jit.getDataLayout().getGlobalPrefix())));
+  llvm::cantFail(jit.addIRModule(
+      llvm::orc::ThreadSafeModule(std::move(bitcode), std::move(context))));
+  if (llvm::Error error = jit.initialize(jit.getMainJITDylib()))
+    llvm::report_fatal_error(std::move(error));
+  using Interface = const halide_device_interface_t *(*)();
+  return {
+      lookup<decltype(DeviceFunctions::copyToHost)>(jit, "halide_copy_to_host"),
+      lookup<decltype(DeviceFunctions::allocate)>(jit, "halide_device_malloc"),
+      lookup<decltype(DeviceFunctions::free)>(jit, "halide_device_free"),
+      lookup<Interface>(jit, lookupTarget(target)->api == DeviceApi::Vulkan
+                                 ? "halide_vulkan_device_interface"
+                                 : "halide_opencl_device_interface")()};
+}
+
+namespace {
+/// Halide's run-time of a device.
+struct DeviceProgram {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  DeviceFunctions functions;
+
+  DeviceProgram(const std::string &target, const Files &files)
+      : jit(makeJit()), functions(loadRuntime(*jit, target, files)) {}
+};
+} // namespace
+
+const char *attn::testing::whyNoOpenCL() {
+  static const char *reason = []() -> const char * {
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    if (!library)
+      library = dlopen("libOpenCL.so", RTLD_NOW);
+    if (!library)
+      return "no OpenCL library is installed";
+    using Platforms = int32_t (*)(uint32_t, void **, uint32_t *);
+    using Devices =
+        int32_t (*)(void *, uint64_t, uint32_t, void **, uint32_t *);
+    auto getPlatforms =
+        reinterpret_cast<Platforms>(dlsym(library, "clGetPlatformIDs"));
+    auto getDevices =
+        reinterpret_cast<Devices>(dlsym(library, "clGetDeviceIDs"));
+    void *platforms[8];
+    uint32_t count = 0;
+    if (!getPlatforms || !getDevices || getPlatforms(8, platforms, &count) != 0)
+      return "no OpenCL platform is installed";
+    constexpr uint64_t anyDevice = 0xffffffff;
+    for (uint32_t i = 0; i < std::min<uint32_t>(count, 8); ++i) {
+      uint32_t devices = 0;
+      if (getDevices(platforms[i], anyDevice, 0, nullptr, &devices) == 0 &&
+          devices > 0)
+        return nullptr;
+    }
+    return "no OpenCL device is installed";
+  }();
+  return reason;
+}
+
+const char *attn::testing::whyNoVulkan() {
+  static const char *reason = []() -> const char * {
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW);
+    if (!library)
+      return "no Vulkan library is installed";
+    // VkInstanceCreateInfo with nothing asked for.
+    struct {
+      int32_t type = 1;
+      const void *next = nullptr;
+      uint32_t flags = 0;
+      const void *application = nullptr;
+      uint32_t layers = 0;
+      const char *const *layerNames = nullptr;
+      uint32_t extensions = 0;
+      const char *const *extensionNames = nullptr;
+    } info;
+    using Create = int32_t (*)(const void *, const void *, void **);
+    using Devices = int32_t (*)(void *, uint32_t *, void **);
+    using Destroy = void (*)(void *, const void *);
+    auto create = reinterpret_cast<Create>(dlsym(library, "vkCreateInstance"));
+    auto devices =
+        reinterpret_cast<Devices>(dlsym(library, "vkEnumeratePhysicalDevices"));
+    auto destroy =
+        reinterpret_cast<Destroy>(dlsym(library, "vkDestroyInstance"));
+    void *instance = nullptr;
+    if (!create || !devices || !destroy ||
+        create(&info, nullptr, &instance) != 0)
+      return "no Vulkan driver is installed";
+    uint32_t count = 0;
+    bool any = devices(instance, &count, nullptr) == 0 && count > 0;
+    destroy(instance, nullptr);
+    return any ? nullptr : "no Vulkan device is installed";
+  }();
+  return reason;
+}
+
 std::string attn::testing::compileError(const std::string &module,
                                         const std::string &target) {
   Files files;
@@ -229,6 +418,9 @@ CompiledKernel::compile(const std::string &module, const std::string &target) {
   wanted.bitcode = files.path("kernel.bc");
   wanted.stmt = files.path("kernel.stmt");
   wanted.assembly = files.path("kernel.s");
+  bool isDevice = lookupTarget(target)->isGpu();
+  if (isDevice)
+    wanted.deviceCode = files.path("kernel.device");
   auto start = std::chrono::steady_clock::now();
   std::string errors = compileTo(module, target, wanted);
   if (!errors.empty()) {
@@ -241,37 +433,47 @@ CompiledKernel::compile(const std::string &module, const std::string &target) {
   kernel->compileSeconds = seconds.count();
   kernel->stmt = readFile(wanted.stmt);
   kernel->assembly = readFile(wanted.assembly);
+  kernel->deviceCode = readFile(wanted.deviceCode);
   kernel->implementation = std::make_unique<Implementation>();
 
   static bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
     return true;
   }();
   (void)initialized;
   auto context = std::make_unique<llvm::LLVMContext>();
   llvm::SMDiagnostic diagnostic;
   auto bitcode = llvm::parseIRFile(wanted.bitcode, diagnostic, *context);
-  if (!bitcode || target == "arm64")
+  if (!bitcode || target == "arm64" ||
+      lookupTarget(target)->api == DeviceApi::Cuda)
     return kernel; // Compiled only.
-  auto jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());
-  llvm::orc::SymbolMap symbols;
-  auto define = [&](const char *name, auto *function) {
-    symbols[jit->mangleAndIntern(name)] = {
-        llvm::orc::ExecutorAddr::fromPtr(function),
-        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-  };
-  define("halide_do_par_for", parallelFor);
-  define("halide_malloc", allocate);
-  define("halide_free", release);
-  define("halide_error", reportError);
-  llvm::cantFail(jit->getMainJITDylib().define(
-      llvm::orc::absoluteSymbols(std::move(symbols))));
+  if (isDevice) {
+    // The run-time is translated once for all kernels of a target.
+    static std::map<std::string, std::unique_ptr<DeviceProgram>> programs;
+    std::unique_ptr<DeviceProgram> &program = programs[target];
+    if (!program)
+      program = std::make_unique<DeviceProgram>(target, files);
+    static int number = 0;
+    llvm::orc::LLJIT &jit = *program->jit;
+    llvm::orc::JITDylib &library =
+        llvm::cantFail(jit.createJITDylib("kernel" + std::to_string(number++)));
+    library.addToLinkOrder(jit.getMainJITDylib());
+    bitcode->setDataLayout(jit.getDataLayout());
+    llvm::cantFail(jit.addIRModule(
+        library,
+        llvm::orc::ThreadSafeModule(std::move(bitcode), std::move(context))));
+    kernel->implementation->device = program->functions;
+    kernel->implementation->function =
+        llvm::cantFail(jit.lookup(library, "kernel")).toPtr<void *>();
+    return kernel;
+  }
+  auto jit = makeJit();
   bitcode->setDataLayout(jit->getDataLayout());
   llvm::cantFail(jit->addIRModule(
       llvm::orc::ThreadSafeModule(std::move(bitcode), std::move(context))));
-  kernel->implementation->function =
-      llvm::cantFail(jit->lookup("kernel")).toPtr<void *>();
+  kernel->implementation->function = lookup<void *>(*jit, "kernel");
   kernel->implementation->jit = std::move(jit);
   return kernel;
 }
@@ -296,9 +498,35 @@ int CompiledKernel::run(const std::vector<Tensor> &arguments,
   }
   threadCount = threads;
   largest = 0;
+  const std::optional<DeviceFunctions> &device = implementation->device;
+  // A device has no empty memory.
+  auto allocateEmpty = [&](halide_buffer_t &buffer) {
+    halide_dimension_t one(0, 1, 1);
+    halide_buffer_t proxy = {};
+    proxy.type = buffer.type;
+    proxy.dimensions = 1;
+    proxy.dim = &one;
+    EXPECT_EQ(device->allocate(nullptr, &proxy, device->interface), 0);
+    buffer.device = proxy.device;
+    buffer.device_interface = proxy.device_interface;
+  };
+  if (device)
+    for (auto [tensor, buffer] : llvm::zip(arguments, buffers)) {
+      if (tensor.size() == 0)
+        allocateEmpty(buffer);
+      else
+        buffer.set_host_dirty();
+    }
   // Surplus arguments are ignored by the calling convention.
   using Function = int (*)(void *, void *, void *, void *, void *, void *,
                            void *, void *, void *, void *, void *);
-  return reinterpret_cast<Function>(implementation->function)(
+  int status = reinterpret_cast<Function>(implementation->function)(
       nullptr, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]);
+  if (device)
+    for (auto [tensor, buffer] : llvm::zip(arguments, buffers)) {
+      if (tensor.size() != 0 && buffer.device_dirty() && status == 0)
+        status = device->copyToHost(nullptr, &buffer);
+      EXPECT_EQ(device->free(nullptr, &buffer), 0);
+    }
+  return status;
 }

@@ -6,7 +6,9 @@
 // A kernel is written as MLIR text, compiled to bitcode as in the product and
 // loaded with LLVM's ORC. The functions that Halide's run-time would serve are
 // small ones here: parallel loops on any number of threads, and memory that
-// starts as NaN. Tensors lie between pages that no one may touch.
+// starts as NaN. Tensors lie between pages that no one may touch. A kernel for
+// OpenCL or Vulkan gets Halide's own run-time as well and runs on the first
+// device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_UNITTESTS_TARGET_HALIDE_KERNELRUNNER_H
@@ -64,6 +66,13 @@ void fillRandom(Tensor &tensor, uint32_t seed, float scale = 1.0f);
 /// (N, K) as zero-padded panels (ceil(N / panel), K, panel).
 Tensor packPanels(const Tensor &weight, int64_t panel, Placement placement);
 
+/// Dense f32 as numbers of `element`, which is f32, f16 or bf16, rounded to
+/// nearest; and back. f32 is the tensor itself.
+Tensor narrowTo(const Tensor &floats, const std::string &element,
+                Placement placement);
+Tensor widenFrom(const Tensor &stored, const std::string &element,
+                 Placement placement);
+
 class CompiledKernel {
 public:
   /// Compiles the only attn.kernel of `module`. Errors become test failures.
@@ -71,12 +80,14 @@ public:
   compile(const std::string &module, const std::string &target = "x86-64-v3");
   ~CompiledKernel();
 
-  /// Runs with this many threads; returns the kernel's status.
+  /// Runs with this many threads, or on a device; returns the kernel's status.
   int run(const std::vector<Tensor> &arguments, int threads = 1) const;
 
   double compileSeconds = 0;
   /// Halide's loop nest and the assembly of its own code generator.
   std::string stmt, assembly;
+  /// OpenCL C or PTX.
+  std::string deviceCode;
   /// The largest block that the last run asked for.
   static size_t largestAllocation();
 
@@ -84,6 +95,18 @@ private:
   struct Implementation;
   std::unique_ptr<Implementation> implementation;
 };
+
+/// Why kernels cannot run on an OpenCL device, or null.
+const char *whyNoOpenCL();
+/// The same of a Vulkan device.
+const char *whyNoVulkan();
+
+/// Ends a test that needs an OpenCL device where there is none.
+#define ATTN_SKIP_WITHOUT_OPENCL()                                             \
+  do {                                                                         \
+    if (const char *reason = attn::testing::whyNoOpenCL())                     \
+      GTEST_SKIP() << reason;                                                  \
+  } while (false)
 
 /// The error texts of a module that must not compile.
 std::string compileError(const std::string &module,

@@ -9,14 +9,13 @@
 // start as NaN.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelRunner.h"
+#include "LinearModel.h"
 
 #include "attn/Analysis/ScheduleModel.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 
-#include <cmath>
 #include <cstring>
 
 using namespace attn::testing;
@@ -24,143 +23,33 @@ using llvm::formatv;
 
 namespace {
 
-enum class Epilogue { None, BiasGelu, BiasResidual };
-enum class Norm { None, Layer, Rms };
-
+/// A model with the register tile and cache blocks of a CPU.
 struct Shape {
   int64_t n, k, vector, mr, nr, kc, mb;
   Epilogue epilogue;
   Norm norm;
   std::string target = "x86-64-v3";
 
-  int64_t panels() const { return (n + nr - 1) / nr; }
-};
-
-std::string kernelText(const Shape &s) {
-  std::string x = formatv("tensor<?x{0}xf32>", s.k);
-  std::string y = formatv("tensor<?x{0}xf32>", s.n);
-  std::string w = formatv("tensor<{0}x{1}x{2}xf32>", s.panels(), s.k, s.nr);
-  std::string row = formatv("tensor<{0}xf32>", s.n);
-  std::string arguments = "%x: " + x + ", %w: " + w, captures, epilogue, norm;
-  if (s.epilogue != Epilogue::None) {
-    arguments += ", %b: " + row;
-    captures = " capture(%b : " + row + ")";
-    std::string extra, body = "  %2 = attn.gelu %1<erf> : f32\n";
-    if (s.epilogue == Epilogue::BiasResidual) {
-      arguments += ", %r: " + y;
-      captures = " capture(%b, %r : " + row + ", " + y + ")";
-      extra = ", %residual: " + y;
-      body = "  %e = tensor.extract %residual[%m, %n] : " + y +
-             "\n  %2 = arith.addf %1, %e : f32\n";
-    }
-    epilogue =
-        " epilogue {\n^bb0(%acc: f32, %m: index, %n: index, %bias: " + row +
-        extra + "):\n  %0 = tensor.extract %bias[%n] : " + row +
-        "\n  %1 = arith.addf %acc, %0 : f32\n" + body +
-        "  attn.yield %2 : f32\n}";
-  }
-  if (s.norm == Norm::Layer) {
-    arguments += ", %gamma: " + row + ", %beta: " + row;
-    norm =
-        " layer_norm(%gamma, %beta : " + row + ", " + row + ") epsilon(1.0e-5)";
-  } else if (s.norm == Norm::Rms) {
-    arguments += ", %gamma: " + row;
-    norm = " rms_norm(%gamma : " + row + ") epsilon(1.0e-5)";
-  }
-  return formatv("attn.kernel @linear_0({0}) -> {1} attributes {{schedule = "
-                 "#attn.linear_schedule<vector = {2}, mr = {3}, nr = {4}, kc = "
-                 "{5}, mb = {6}>} {{\n"
-                 "  %y = attn.fused_linear %x, %w{7}{8}{9} : {10}, {11} -> "
-                 "{1}\n  attn.yield %y : {1}\n}\n",
-                 arguments, y, s.vector, s.mr, s.nr, s.kc, s.mb, captures,
-                 epilogue, norm, x, w);
-}
-
-struct Case {
-  Tensor input, weight, bias, residual, gamma, beta;
-
-  Case(const Shape &s, int64_t m, Placement placement, int64_t stride)
-      : input(makeFloats({m, s.k}, placement, stride)),
-        weight(makeFloats({s.n, s.k}, placement)),
-        bias(makeFloats({s.n}, placement)),
-        residual(makeFloats({m, s.n}, placement)),
-        gamma(makeFloats({s.n}, placement)),
-        beta(makeFloats({s.n}, placement)) {
-    fillRandom(input, 1);
-    fillRandom(weight, 2, 2.0f / std::sqrt(static_cast<float>(s.k)));
-    fillRandom(bias, 3);
-    fillRandom(residual, 4);
-    fillRandom(gamma, 5);
-    fillRandom(beta, 6);
-  }
-
-  /// The kernel's arguments with `output` as the result.
-  std::vector<Tensor> arguments(const Shape &s, Placement placement,
-                                const Tensor &output) const {
-    std::vector<Tensor> result = {input, packPanels(weight, s.nr, placement)};
-    if (s.epilogue != Epilogue::None)
-      result.push_back(bias);
-    if (s.epilogue == Epilogue::BiasResidual)
-      result.push_back(residual);
-    if (s.norm != Norm::None)
-      result.push_back(gamma);
-    if (s.norm == Norm::Layer)
-      result.push_back(beta);
-    result.push_back(output);
-    return result;
-  }
-
-  std::vector<double> reference(const Shape &s) const {
-    int64_t m = input.shape[0];
-    std::vector<double> y(m * s.n);
-    for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < s.n; ++j) {
-        double sum = 0;
-        for (int64_t k = 0; k < s.k; ++k)
-          sum += double(input.as<float>()[i * input.strides[0] + k]) *
-                 weight.as<float>()[j * s.k + k];
-        if (s.epilogue != Epilogue::None)
-          sum += bias.as<float>()[j];
-        if (s.epilogue == Epilogue::BiasGelu)
-          sum *= 0.5 * (1 + std::erf(sum / std::sqrt(2.0)));
-        if (s.epilogue == Epilogue::BiasResidual)
-          sum += residual.as<float>()[i * s.n + j];
-        y[i * s.n + j] = sum;
-      }
-      if (s.norm == Norm::None)
-        continue;
-      // The mean and offset of an RMS norm are 0.
-      bool isLayer = s.norm == Norm::Layer;
-      double mean = 0, variance = 0;
-      for (int64_t j = 0; isLayer && j < s.n; ++j)
-        mean += y[i * s.n + j] / s.n;
-      for (int64_t j = 0; j < s.n; ++j)
-        variance += std::pow(y[i * s.n + j] - mean, 2) / s.n;
-      for (int64_t j = 0; j < s.n; ++j)
-        y[i * s.n + j] = (y[i * s.n + j] - mean) / std::sqrt(variance + 1e-5) *
-                             gamma.as<float>()[j] +
-                         (isLayer ? beta.as<float>()[j] : 0.0f);
-    }
-    return y;
+  LinearModel model() const {
+    return {n,
+            k,
+            nr,
+            formatv("#attn.linear_schedule<vector = {0}, mr = {1}, nr = {2}, "
+                    "kc = {3}, mb = {4}>",
+                    vector, mr, nr, kc, mb),
+            epilogue,
+            norm};
   }
 };
-
-/// One row of a case, as a case of its own.
-Tensor takeRow(const Tensor &tensor, int64_t row, Placement placement) {
-  int64_t columns = tensor.shape[1];
-  Tensor result = makeFloats({1, columns}, placement);
-  std::memcpy(result.as<float>(), tensor.as<float>() + row * tensor.strides[0],
-              columns * sizeof(float));
-  return result;
-}
 
 class Linear : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(Linear, MatchesF64ForAnyNumberOfRows) {
   const Shape &s = GetParam();
+  LinearModel model = s.model();
   if (s.target == "x86-64-v4" && !__builtin_cpu_supports("avx512vl"))
     GTEST_SKIP() << "this CPU has no AVX-512";
-  auto kernel = CompiledKernel::compile(kernelText(s), s.target);
+  auto kernel = CompiledKernel::compile(model.text(), s.target);
   ASSERT_TRUE(kernel);
   for (int64_t m : {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 67})
     for (Placement placement : {Placement::Front, Placement::Back}) {
@@ -168,16 +57,16 @@ TEST_P(Linear, MatchesF64ForAnyNumberOfRows) {
                            placement == Placement::Front ? "front" : "back")
                        .str());
       int64_t stride = placement == Placement::Front ? s.k : s.k + 13;
-      Case data(s, m, placement, stride);
+      LinearCase data(model, m, placement, stride);
       Tensor output = makeFloats({m, s.n}, placement);
-      ASSERT_EQ(kernel->run(data.arguments(s, placement, output)), 0);
-      std::vector<double> expected = data.reference(s);
+      ASSERT_EQ(kernel->run(data.arguments(model, placement, output)), 0);
+      std::vector<double> expected = data.reference(model);
       for (int64_t i = 0; i < m * s.n; ++i)
         ASSERT_NEAR(output.as<float>()[i], expected[i], 2e-5)
             << "row " << i / s.n << " column " << i % s.n;
 
       Tensor second = makeFloats({m, s.n}, placement);
-      ASSERT_EQ(kernel->run(data.arguments(s, placement, second), 2), 0);
+      ASSERT_EQ(kernel->run(data.arguments(model, placement, second), 2), 0);
       ASSERT_EQ(std::memcmp(output.as<float>(), second.as<float>(),
                             m * s.n * sizeof(float)),
                 0)
@@ -186,11 +75,11 @@ TEST_P(Linear, MatchesF64ForAnyNumberOfRows) {
       if (m > 17)
         continue;
       for (int64_t row = 0; row < m; ++row) {
-        Case alone(s, 1, placement, s.k);
+        LinearCase alone(model, 1, placement, s.k);
         alone.input = takeRow(data.input, row, placement);
         alone.residual = takeRow(data.residual, row, placement);
         Tensor single = makeFloats({1, s.n}, placement);
-        ASSERT_EQ(kernel->run(alone.arguments(s, placement, single)), 0);
+        ASSERT_EQ(kernel->run(alone.arguments(model, placement, single)), 0);
         ASSERT_EQ(std::memcmp(single.as<float>(),
                               output.as<float>() + row * s.n,
                               s.n * sizeof(float)),
@@ -281,7 +170,7 @@ TEST_P(LinearTile, StaysInRegisters) {
     attn::LinearBlocks blocks = attn::chooseLinearBlocks(target, inputs, 768);
     Shape s{768,       inputs,    target.f32Lanes(), blocks.mr,  blocks.nr,
             blocks.kc, blocks.mb, Epilogue::None,    Norm::None, GetParam()};
-    auto kernel = CompiledKernel::compile(kernelText(s), s.target);
+    auto kernel = CompiledKernel::compile(s.model().text(), s.target);
     ASSERT_TRUE(kernel);
     EXPECT_LT(kernel->compileSeconds, 30); // 3 on an idle machine.
     llvm::StringRef add = !target.fusedMultiplyAdd ? "addps"
@@ -301,7 +190,7 @@ TEST_P(LinearTile, StaysInRegisters) {
 
 TEST(LinearErrors, AskForPanelsAndASchedule) {
   Shape s{96, 64, 8, 4, 24, 0, 16, Epilogue::None, Norm::None};
-  std::string text = kernelText(s);
+  std::string text = s.model().text();
   std::string other = text;
   other.replace(other.find("nr = 24"), 7, "nr = 16");
   EXPECT_EQ(

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Row lengths below, at and past whole vectors, 1 and primes; any number of
-// rows; tensors at guard pages; one and two threads.
+// Row lengths below, at and past whole vectors (of a device, its threads), 1
+// and primes; any number of rows; tensors at guard pages; one and two threads.
+// All on a CPU and on an OpenCL device.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelRunner.h"
@@ -67,9 +68,54 @@ void runAlone(const CompiledKernel &kernel, std::vector<Tensor> arguments,
   }
 }
 
-class RowLength : public ::testing::TestWithParam<int64_t> {};
+/// A test on the target `target()`.
+template <typename Parameter>
+class OnTarget : public ::testing::TestWithParam<Parameter> {
+protected:
+  void SetUp() override {
+    if (target() == "opencl")
+      ATTN_SKIP_WITHOUT_OPENCL();
+  }
+  virtual std::string target() const = 0;
+  std::unique_ptr<CompiledKernel> compile(const std::string &text) const {
+    return CompiledKernel::compile(text, target());
+  }
+};
+
+struct RowCase {
+  const char *target;
+  int64_t length;
+};
+
+class RowLength : public OnTarget<RowCase> {
+protected:
+  std::string target() const override { return GetParam().target; }
+};
+
+std::vector<RowCase> casesOf(const char *target,
+                             const std::vector<int64_t> &lengths) {
+  std::vector<RowCase> cases;
+  for (int64_t length : lengths)
+    cases.push_back({target, length});
+  return cases;
+}
+
 INSTANTIATE_TEST_SUITE_P(Lengths, RowLength,
-                         ::testing::Values(1, 7, 8, 13, 32, 33, 67, 384, -1));
+                         ::testing::ValuesIn(casesOf(
+                             "x86-64-v3", {1, 7, 8, 13, 32, 33, 67, 384, -1})));
+INSTANTIATE_TEST_SUITE_P(LengthsOnDevice, RowLength,
+                         ::testing::ValuesIn(casesOf("opencl",
+                                                     {1, 33, 64, 131, -1})));
+
+class Rowwise : public OnTarget<const char *> {
+protected:
+  std::string target() const override { return GetParam(); }
+};
+class Generic : public Rowwise {};
+INSTANTIATE_TEST_SUITE_P(Targets, Rowwise,
+                         ::testing::Values("x86-64-v3", "opencl"));
+INSTANTIATE_TEST_SUITE_P(Targets, Generic,
+                         ::testing::Values("x86-64-v3", "opencl"));
 
 /// A row length of -1 means one that is known at run time.
 std::string rowType(int64_t d, const char *lead = "?x?") {
@@ -77,14 +123,14 @@ std::string rowType(int64_t d, const char *lead = "?x?") {
 }
 
 TEST_P(RowLength, LayerNorm) {
-  int64_t d = GetParam();
+  int64_t d = GetParam().length;
   std::string type = rowType(d), row = rowType(d, "").replace(7, 1, "");
   std::string text = formatv(
       "attn.kernel @norm_0(%x: {0}, %g: {1}, %b: {1}) -> {0} {{\n"
       "  %y = attn.layer_norm %x, %g, %b epsilon(1.0e-5) : {0}, {1}, {1}\n"
       "  attn.yield %y : {0}\n}",
       type, row);
-  auto kernel = CompiledKernel::compile(text);
+  auto kernel = compile(text);
   ASSERT_TRUE(kernel);
   d = d < 0 ? 45 : d;
   for (int64_t rows : {0, 1, 3, 4, 9})
@@ -116,13 +162,13 @@ TEST_P(RowLength, LayerNorm) {
 }
 
 TEST_P(RowLength, RmsNorm) {
-  int64_t d = GetParam();
+  int64_t d = GetParam().length;
   std::string type = rowType(d), row = rowType(d, "").replace(7, 1, "");
-  auto kernel = CompiledKernel::compile(
-      formatv("attn.kernel @norm_0(%x: {0}, %g: {1}) -> {0} {{\n"
-              "  %y = attn.rms_norm %x, %g epsilon(1.0e-5) : {0}, {1}\n"
-              "  attn.yield %y : {0}\n}",
-              type, row));
+  auto kernel =
+      compile(formatv("attn.kernel @norm_0(%x: {0}, %g: {1}) -> {0} {{\n"
+                      "  %y = attn.rms_norm %x, %g epsilon(1.0e-5) : {0}, {1}\n"
+                      "  attn.yield %y : {0}\n}",
+                      type, row));
   ASSERT_TRUE(kernel);
   d = d < 0 ? 45 : d;
   for (int64_t rows : {0, 1, 3, 4, 9})
@@ -150,13 +196,12 @@ TEST_P(RowLength, RmsNorm) {
 
 /// Rows whose exponentials are kept, the longest of them, and longer ones: the
 /// same bits for the columns that they have in common.
-TEST(Rowwise, SoftmaxOfLongRows) {
+TEST_P(Rowwise, SoftmaxOfLongRows) {
   std::string type = rowType(-1, "?");
-  auto kernel = CompiledKernel::compile(
-      formatv("attn.kernel @softmax_0(%x: {0}) -> {0} {{\n"
-              "  %y = attn.softmax %x : {0} -> {0}\n"
-              "  attn.yield %y : {0}\n}",
-              type));
+  auto kernel = compile(formatv("attn.kernel @softmax_0(%x: {0}) -> {0} {{\n"
+                                "  %y = attn.softmax %x : {0} -> {0}\n"
+                                "  attn.yield %y : {0}\n}",
+                                type));
   ASSERT_TRUE(kernel);
   for (int64_t d : {1023, 1024, 1025, 10001})
     for (int64_t rows : {1, 5})
@@ -182,14 +227,14 @@ TEST(Rowwise, SoftmaxOfLongRows) {
 }
 
 TEST_P(RowLength, SoftmaxWithLogSumExp) {
-  int64_t d = GetParam();
+  int64_t d = GetParam().length;
   std::string type = rowType(d);
   std::string text =
       formatv("attn.kernel @softmax_0(%x: {0}) -> ({0}, tensor<?x?xf32>) {{\n"
               "  %y, %l = attn.softmax %x : {0} -> {0}, tensor<?x?xf32>\n"
               "  attn.yield %y, %l : {0}, tensor<?x?xf32>\n}",
               type);
-  auto kernel = CompiledKernel::compile(text);
+  auto kernel = compile(text);
   ASSERT_TRUE(kernel);
   d = d < 0 ? 45 : d;
   for (int64_t rows : {0, 1, 4, 7})
@@ -225,13 +270,12 @@ TEST_P(RowLength, SoftmaxWithLogSumExp) {
 }
 
 TEST_P(RowLength, SoftmaxOfANaN) {
-  int64_t d = GetParam();
+  int64_t d = GetParam().length;
   std::string type = rowType(d, "?");
-  auto kernel = CompiledKernel::compile(
-      formatv("attn.kernel @softmax_0(%x: {0}) -> {0} {{\n"
-              "  %y = attn.softmax %x : {0} -> {0}\n"
-              "  attn.yield %y : {0}\n}",
-              type));
+  auto kernel = compile(formatv("attn.kernel @softmax_0(%x: {0}) -> {0} {{\n"
+                                "  %y = attn.softmax %x : {0} -> {0}\n"
+                                "  attn.yield %y : {0}\n}",
+                                type));
   ASSERT_TRUE(kernel);
   d = d < 0 ? 45 : d;
   for (float poison : {std::numeric_limits<float>::quiet_NaN(), infinity})
@@ -250,7 +294,7 @@ TEST_P(RowLength, SoftmaxOfANaN) {
 }
 
 TEST_P(RowLength, EmbeddingWithPositionsAndNorm) {
-  int64_t d = GetParam();
+  int64_t d = GetParam().length;
   if (d < 0)
     return;
   std::string text = formatv(
@@ -265,7 +309,7 @@ TEST_P(RowLength, EmbeddingWithPositionsAndNorm) {
       "tensor<?x?x{0}xf32>, tensor<{0}xf32>, tensor<{0}xf32>\n"
       "  attn.yield %2 : tensor<?x?x{0}xf32>\n}",
       d);
-  auto kernel = CompiledKernel::compile(text);
+  auto kernel = compile(text);
   ASSERT_TRUE(kernel);
   for (Placement placement : placements) {
     Tensor ids = makeTensor(i64, {3, 5}, placement);
@@ -303,7 +347,7 @@ TEST_P(RowLength, EmbeddingWithPositionsAndNorm) {
 }
 
 TEST_P(RowLength, MeanPoolIgnoresWhatTheMaskHides) {
-  int64_t d = GetParam();
+  int64_t d = GetParam().length;
   std::string type = rowType(d), pooled = rowType(d, "?");
   std::string text = formatv(
       "attn.kernel @pool_0(%x: {0}, %m: tensor<?x?xi64>) -> {1} {{\n"
@@ -311,7 +355,7 @@ TEST_P(RowLength, MeanPoolIgnoresWhatTheMaskHides) {
       "  %1 = attn.l2_normalize %0 epsilon(1.0e-12) : {1}\n"
       "  attn.yield %1 : {1}\n}",
       type, pooled);
-  auto kernel = CompiledKernel::compile(text);
+  auto kernel = compile(text);
   ASSERT_TRUE(kernel);
   d = d < 0 ? 45 : d;
   int64_t s = 6;
@@ -348,15 +392,15 @@ TEST_P(RowLength, MeanPoolIgnoresWhatTheMaskHides) {
     }
 }
 
-TEST(Rowwise, Sinusoids) {
+TEST_P(Rowwise, Sinusoids) {
   for (const char *form : {"interleaved", "halves"}) {
     int64_t d = 22;
-    auto kernel = CompiledKernel::compile(
-        formatv("attn.kernel @rowwise_0(%x: tensor<?x?x22xf32>) -> "
-                "tensor<?x?x22xf32> {{\n"
-                "  %0 = attn.sinusoidal %x<{0}> : tensor<?x?x22xf32>\n"
-                "  attn.yield %0 : tensor<?x?x22xf32>\n}",
-                form));
+    auto kernel =
+        compile(formatv("attn.kernel @rowwise_0(%x: tensor<?x?x22xf32>) -> "
+                        "tensor<?x?x22xf32> {{\n"
+                        "  %0 = attn.sinusoidal %x<{0}> : tensor<?x?x22xf32>\n"
+                        "  attn.yield %0 : tensor<?x?x22xf32>\n}",
+                        form));
     ASSERT_TRUE(kernel);
     int64_t s = 5000;
     Tensor x = makeFloats({1, s, d}, Placement::Back);
@@ -376,8 +420,8 @@ TEST(Rowwise, Sinusoids) {
   }
 }
 
-TEST(Rowwise, ElementwiseGroupOfSeveralResults) {
-  auto kernel = CompiledKernel::compile(R"mlir(
+TEST_P(Rowwise, ElementwiseGroupOfSeveralResults) {
+  auto kernel = compile(R"mlir(
 attn.kernel @rowwise_0(%a: tensor<?x13xf32>, %b: tensor<?x13xf32>)
     -> (tensor<?x13xf32>, tensor<?x13xi1>) {
   %c = arith.constant dense<0.5> : tensor<13xf32>
@@ -411,8 +455,8 @@ attn.kernel @rowwise_0(%a: tensor<?x13xf32>, %b: tensor<?x13xf32>)
     }
 }
 
-TEST(Rowwise, NormOfOneVector) {
-  auto kernel = CompiledKernel::compile(R"mlir(
+TEST_P(Rowwise, NormOfOneVector) {
+  auto kernel = compile(R"mlir(
 attn.kernel @norm_0(%x: tensor<37xf32>, %g: tensor<37xf32>, %b: tensor<37xf32>)
     -> tensor<37xf32> {
   %y = attn.layer_norm %x, %g, %b epsilon(1.0e-5) : tensor<37xf32>, tensor<37xf32>, tensor<37xf32>
@@ -439,9 +483,9 @@ attn.kernel @norm_0(%x: tensor<37xf32>, %g: tensor<37xf32>, %b: tensor<37xf32>)
                 2e-6);
 }
 
-TEST(Generic, MixesElementTypesAndBroadcasts) {
+TEST_P(Generic, MixesElementTypesAndBroadcasts) {
   // Where the mask (B, S) shows a position: x + bias, else the position number.
-  auto kernel = CompiledKernel::compile(R"mlir(
+  auto kernel = compile(R"mlir(
 #bsd = affine_map<(b, s, d) -> (b, s, d)>
 #bs = affine_map<(b, s, d) -> (b, s)>
 #d = affine_map<(b, s, d) -> (d)>
@@ -488,8 +532,8 @@ attn.kernel @generic_0(%x: tensor<?x?x11xf32>, %m: tensor<?x?xi1>, %w: tensor<11
   }
 }
 
-TEST(Generic, TransposesReducesAndBroadcasts) {
-  auto transpose = CompiledKernel::compile(R"mlir(
+TEST_P(Generic, TransposesReducesAndBroadcasts) {
+  auto transpose = compile(R"mlir(
 attn.kernel @generic_0(%x: tensor<?x?x3x5xf32>) -> tensor<?x3x?x5xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -499,7 +543,7 @@ attn.kernel @generic_0(%x: tensor<?x?x3x5xf32>) -> tensor<?x3x?x5xf32> {
   %y = linalg.transpose ins(%x : tensor<?x?x3x5xf32>) outs(%e : tensor<?x3x?x5xf32>) permutation = [0, 2, 1, 3]
   attn.yield %y : tensor<?x3x?x5xf32>
 })mlir");
-  auto sum = CompiledKernel::compile(R"mlir(
+  auto sum = compile(R"mlir(
 #in = affine_map<(d0, d1) -> (d0, d1)>
 #out = affine_map<(d0, d1) -> (d0)>
 attn.kernel @generic_0(%x: tensor<?x?xf32>) -> tensor<?xf32> {
@@ -545,8 +589,8 @@ attn.kernel @generic_0(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   }
 }
 
-TEST(Generic, PacksATensorOfRunTime) {
-  auto kernel = CompiledKernel::compile(R"mlir(
+TEST_P(Generic, PacksATensorOfRunTime) {
+  auto kernel = compile(R"mlir(
 attn.kernel @generic_0(%w: tensor<29x6xf32>) -> tensor<4x6x8xf32> {
   %y = attn.pack %w panel(8) : tensor<29x6xf32> -> tensor<4x6x8xf32>
   attn.yield %y : tensor<4x6x8xf32>
@@ -563,7 +607,7 @@ attn.kernel @generic_0(%w: tensor<29x6xf32>) -> tensor<4x6x8xf32> {
   }
 }
 
-TEST(Generic, RejectsMapsThatAreNoPermutation) {
+TEST(GenericErrors, RejectMapsThatAreNoPermutation) {
   EXPECT_EQ(
       compileError(R"mlir(
 #in = affine_map<(d0) -> (d0 + 1)>

@@ -213,6 +213,67 @@ def Attn_RowwiseScheduleAttr : Attn_AttrDef<"RowwiseSchedule", "rowwise_schedule
   let genVerifyDecl = 1;
 }
 
+def Attn_GpuAttentionScheduleAttr : Attn_AttrDef<"GpuAttentionSchedule", "gpu_attention_schedule"> {
+  let summary = "how the threads of a block share a query tile";
+  let description = [{
+    A block of threads computes one query tile. Its queries, a tile of keys and values, scores and weights lie in shared memory; maximum, sum and
+    accumulator are in the registers of its threads.
+    Tile sizes are not here: they are the `!attn.tile` types of the loops.
+
+    | parameter | meaning                                              |
+    |-----------|------------------------------------------------------|
+    | `x`       | threads beside each other: keys of a score row, channels of a value row |
+    | `y`       | threads below each other: queries                    |
+
+    **Constraints**
+    - (C1) Each parameter is positive.
+
+    Example: `#attn.gpu_attention_schedule<x = 16, y = 16>`
+  }];
+  let parameters = (ins "int64_t":$x, "int64_t":$y);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_GpuLinearScheduleAttr : Attn_AttrDef<"GpuLinearSchedule", "gpu_linear_schedule"> {
+  let summary = "thread blocks of a linear layer on a device";
+  let description = [{
+    A block of threads computes `y * mr` rows of one panel of `x * nr` columns.
+
+    | parameter | meaning                                                          |
+    |-----------|------------------------------------------------------------------|
+    | `x`, `y`  | threads of a block, along columns and along rows                 |
+    | `mr`      | rows of a thread                                                 |
+    | `nr`      | columns of a thread                                              |
+    | `kc`      | steps of K whose operands lie in shared memory at a time         |
+
+    **Constraints**
+    - (C1) Each parameter is positive.
+
+    Example: `#attn.gpu_linear_schedule<x = 16, y = 16, mr = 4, nr = 4, kc = 16>`
+  }];
+  let parameters = (ins "int64_t":$x, "int64_t":$y, "int64_t":$mr, "int64_t":$nr, "int64_t":$kc);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_GpuRowwiseScheduleAttr : Attn_AttrDef<"GpuRowwiseSchedule", "gpu_rowwise_schedule"> {
+  let summary = "threads of a row-wise or generic kernel on a device";
+  let description = [{
+    | parameter | meaning                          |
+    |-----------|----------------------------------|
+    | `x`       | threads of a block, along a row  |
+
+    **Constraints**
+    - (C1) `x` is positive.
+
+    Example: `#attn.gpu_rowwise_schedule<x = 64>`
+  }];
+  let parameters = (ins "int64_t":$x);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Attn_LoopsScheduleAttr : Attn_AttrDef<"LoopsSchedule", "loops_schedule"> {
   let summary = "plain loops instead of a Halide pipeline";
   let description = [{

@@ -199,6 +199,48 @@ def Attn_CheckIdsOp : Attn_Op<"check_ids"> {
   }];
 }
 
+def Attn_TransferOp : Attn_Op<"transfer"> {
+  let summary = "brings a tensor to where it is needed next";
+  let description = [{
+    A model for a device keeps each tensor in two memories, the host's and the device's, of which one or both hold
+    its value. This copies it to the other one.
+
+    A tensor of the caller's may be memory of the device to begin with (`NAME_bind_device`); `unless_bound` and
+    `if_bound` make the copy depend on that.
+
+    Lifetime: made when a host function for a device is compiled (`--emit=host` shows it).
+
+    Example:
+    ```mlir
+    attn.transfer to_device unless_bound %input : memref<?x384xf32>
+    attn.transfer to_host %scores : memref<8x8xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "All of a tensor.">:$buffer, UnitAttr:$to_device, UnitAttr:$unless_bound,
+                       UnitAttr:$if_bound, OptionalAttr<I64Attr>:$root);
+  let assemblyFormat = [{
+    (`to_device` $to_device^) : (`to_host`)? (`unless_bound` $unless_bound^)? (`if_bound` $if_bound^)? $buffer
+    attr-dict `:` type($buffer)
+  }];
+}
+
+def Attn_DeviceCopyOp : Attn_Op<"device_copy"> {
+  let summary = "copies a tensor in the memory of a device";
+  let description = [{
+    What `memref.copy` is for the host.
+
+    Lifetime: made when a host function for a device is compiled (`--emit=host` shows it).
+
+    Example:
+    ```mlir
+    attn.device_copy %past to %present : memref<?x64xf32>, memref<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "Where from.">:$source, Arg<AnyMemRef, "Where to.">:$target,
+                       OptionalAttr<I64Attr>:$source_root, OptionalAttr<I64Attr>:$target_root);
+  let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `,` type($target)";
+}
+
 //===----------------------------------------------------------------------===//
 // attn.kernel, attn.call, attn.yield
 //===----------------------------------------------------------------------===//
@@ -233,7 +275,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
       OptionalAttr<AnyAttrOf<[Attn_FlashScheduleAttr, Attn_DecodeScheduleAttr, Attn_MatrixScheduleAttr, Attn_LinearScheduleAttr, Attn_MatrixLinearScheduleAttr,
-                              Attn_RowwiseScheduleAttr, Attn_LoopsScheduleAttr]>>:$schedule);
+                              Attn_RowwiseScheduleAttr, Attn_GpuAttentionScheduleAttr, Attn_GpuLinearScheduleAttr,
+                              Attn_GpuRowwiseScheduleAttr, Attn_LoopsScheduleAttr]>>:$schedule);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

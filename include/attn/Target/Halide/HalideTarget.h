@@ -37,12 +37,14 @@ struct KernelFiles {
   std::string stmt;         ///< Halide's loop nest after lowering, as text.
   std::string assembly;     ///< Assembly as Halide's own LLVM generates it.
   std::string llvmAssembly; ///< The bitcode as text.
+  /// PTX, OpenCL C or SPIR-V, which the bitcode of a device's kernel contains.
+  std::string deviceCode;
 };
 
 /// How compileKernels goes about a module.
 struct KernelOptions {
-  /// Also writes DIR/<symbol>.stmt, .s and .ll.
-  bool stmt = false, assembly = false, llvmAssembly = false;
+  /// Also writes DIR/<symbol>.stmt, .s, .ll and, of a device, .device.
+  bool stmt = false, assembly = false, llvmAssembly = false, deviceCode = false;
   /// Child processes at a time; 0 means one a core.
   unsigned jobs = 0;
   /// A kernel that takes longer is stopped and reported.
@@ -75,8 +77,9 @@ mlir::LogicalResult compileKernels(mlir::ModuleOp module,
 /// returns the exit status.
 std::optional<int> runAsKernelCompiler(int argc, char **argv);
 
-/// Writes Halide's own run-time (parallel loops, error texts) for a target as
-/// bitcode; the kernels need it once a program.
+/// Writes Halide's own run-time (parallel loops, error texts, the interface of
+/// a device) for a target as bitcode; the kernels need it once a program. That
+/// of a device has constructors, which must run.
 mlir::LogicalResult
 emitHalideRuntime(const TargetInfo &target, llvm::StringRef path,
                   llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

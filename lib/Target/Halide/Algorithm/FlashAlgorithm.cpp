@@ -7,6 +7,7 @@
 // state before the first key, the results.
 //
 //===----------------------------------------------------------------------===//
+#include "../GpuLaunch.h"
 #include "../Math.h"
 #include "../ReadAhead.h"
 #include "FlashBuilder.h"
@@ -33,6 +34,12 @@ std::optional<FlashFactors> FlashFactors::of(Attribute schedule) {
     return read(decode);
   if (auto matrix = dyn_cast_or_null<MatrixScheduleAttr>(schedule))
     return read(matrix);
+  if (auto gpu = dyn_cast_or_null<GpuAttentionScheduleAttr>(schedule)) {
+    FlashFactors factors = {static_cast<int>(gpu.getX()), 1, 1};
+    factors.isGpu = true;
+    factors.y = static_cast<int>(gpu.getY());
+    return factors;
+  }
   return std::nullopt;
 }
 
@@ -144,6 +151,7 @@ LogicalResult FlashBuilder::bindLoads() {
     FailureOr<Expr> value = values.get(extract);
     if (failed(value))
       return failure();
+    loaded.push_back(*value);
     values.bind(extract, out.loads.hide(*value, out.counters));
   }
   return success();
@@ -193,7 +201,7 @@ void FlashBuilder::chooseExponent() {
 /// fewer than the others.
 LogicalResult FlashBuilder::findUsedRows() {
   int lanes = static_cast<int>(out.lanes);
-  if (out.isDecode || out.isMatrix || out.rows <= lanes)
+  if (out.isDecode || out.isMatrix || out.isGpu || out.rows <= lanes)
     return success();
   FailureOr<Expr> rows = values.get(nest.query.getRows());
   if (failed(rows))
@@ -269,9 +277,11 @@ LogicalResult FlashBuilder::buildStart() {
                        bits == kMinusInfinityBits, Expr(0), bits));
   }
   out.state = Func("state");
-  out.state(vars({out.q, out.di, out.dg})) = Halide::select(
-      out.dg >= 1, number(nest.accumulatorStart), out.di == 2, maximum,
-      out.di == 3, number(nest.sumStart) * weight, 0.0f);
+  Expr place = out.isGpu ? out.dg : out.di;
+  out.state(vars({out.q, out.di, out.dg})) =
+      Halide::select(out.dg >= static_cast<int>(out.firstBlock()),
+                     number(nest.accumulatorStart), place == 2, maximum,
+                     place == 3, number(nest.sumStart) * weight, 0.0f);
   return success();
 }
 
@@ -312,10 +322,6 @@ LogicalResult FlashBuilder::buildResults() {
   auto isEmpty = [](const Expr &sum) {
     return Halide::reinterpret<int32_t>(sum) == 0;
   };
-  Expr sum = out.state(at({out.q, 3, 0}));
-  out.inverse = Func("inverse");
-  out.inverse(vars({out.q})) = Halide::select(isEmpty(sum), 0.0f, 1.0f / sum);
-
   std::vector<Expr> counters;
   out.resultVars = storeVars(out, nest, nest.result, counters);
   auto with = [&](std::initializer_list<Expr> leading) {
@@ -323,10 +329,27 @@ LogicalResult FlashBuilder::buildResults() {
     args.insert(args.end(), counters.begin(), counters.end());
     return args;
   };
+  auto invert = [&](const Expr &sum) {
+    return Halide::select(isEmpty(sum), 0.0f, 1.0f / sum);
+  };
   Type element = nest.result.insert.getDestType().getElementType();
-  Expr mixed =
-      out.state(with({out.row % rows, out.d % columns, out.d / columns + 1})) *
-      out.inverse(with({out.row % rows}));
+  int firstBlock = static_cast<int>(out.firstBlock());
+  Expr row = out.row % rows, column = out.d % columns;
+  Expr mixed = out.state(with({row, column, out.d / columns + firstBlock}));
+  if (out.isGpu) {
+    mixed = mixed * invert(out.state(with({row, column, 3})));
+    mixed = keepAlive(mixed, out.query(with({0, 0, row})));
+    // Halide brings to the device what it sees in use there.
+    std::map<std::string, Expr> places;
+    for (auto [counter, value] : llvm::zip(out.counters, counters))
+      places[counter.name()] = value;
+    for (const Expr &number : loaded)
+      mixed = keepAlive(mixed, Halide::Internal::substitute(places, number));
+  } else {
+    out.inverse = Func("inverse");
+    out.inverse(vars({out.q})) = invert(out.state(at({out.q, 3, 0})));
+    mixed = mixed * out.inverse(with({row}));
+  }
   out.result = Func("result");
   out.result(out.resultVars) =
       isHalfFloat(element) ? values.halves.narrow(mixed, element)
@@ -334,8 +357,11 @@ LogicalResult FlashBuilder::buildResults() {
   if (!nest.lse)
     return success();
   out.lseVars = storeVars(out, nest, *nest.lse, counters);
-  Expr total = out.state(with({out.row % rows, 3, 0}));
-  Expr maximum = out.state(with({out.row % rows, 2, 0}));
+  auto carried = [&](int number) -> Expr {
+    return out.isGpu ? out.state(with({row, 0, number}))
+                     : out.state(with({row, number, 0}));
+  };
+  Expr total = carried(3), maximum = carried(2);
   // To base 2 where it is folded, else in units of which the scale makes base
   // 2: with log2 e that is the natural logarithm, and the factor is 1.
   double unit = 0.69314718055994531;
@@ -356,11 +382,12 @@ FailureOr<FlashAlgorithm> FlashBuilder::run() {
   out.rows = nest.rows();
   out.headSize = nest.headSize();
   out.valueSize = nest.valueSize();
-  out.columns = factors.valueUnroll;
+  out.columns = factors.isGpu ? factors.lanes : factors.valueUnroll;
   out.lanes = factors.lanes;
   out.isDecode = factors.isDecode;
   out.isMatrix = factors.isMatrix;
-  out.queryLanes = out.isDecode ? 1 : out.lanes;
+  out.isGpu = factors.isGpu;
+  out.queryLanes = out.isDecode || out.isGpu ? 1 : out.lanes;
   // Whole vectors of keys, as many as make up for chains that queries are not.
   out.keyGroup = out.isDecode ? static_cast<int>(out.lanes) *
                                     std::max(chains / chainRows(out.rows), 1)

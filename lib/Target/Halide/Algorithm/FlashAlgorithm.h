@@ -16,6 +16,14 @@
 // are computed from the old maximum before it is replaced, and the rest uses
 // them.
 //
+// A device has no columns that one thread could compute for others: its di is a
+// thread, and each has all four numbers of its own,
+//
+//     dg = 0: factor of what was there   1: factor of this tile   2: maximum
+//          3: sum   4 + g: channel MD * g + di
+//
+// so that no thread reads what another one carries.
+//
 // The weights P of a tile are taken relative to the tile's own maximum (X
 // cannot be read while a producer of its update is computed); the factor of
 // column 1 makes up for it.
@@ -48,6 +56,11 @@ struct FlashFactors {
   bool isDecode = false;
   /// Whether the products are those of a matrix unit (#attn.matrix_schedule).
   bool isMatrix = false;
+  /// Whether a block of threads computes a query tile
+  /// (#attn.gpu_attention_schedule): `lanes` threads beside each other, `y`
+  /// below.
+  bool isGpu = false;
+  int y = 0;
 
   /// Nothing if the attribute is another one.
   static std::optional<FlashFactors> of(mlir::Attribute schedule);
@@ -76,6 +89,8 @@ struct FlashStage {
   bool full = false; ///< No edge: every key of every tile exists.
   int64_t keys = 0;  ///< Keys a tile.
   int update = 0;    ///< Number of the update definition of X.
+  /// Of a device, threads beside each other that have keys of a row of scores.
+  int keyThreads = 0;
 
   /// Keys, and values of a block of channels, as f32: they are used once for
   /// each vector of queries. Undefined where f32 is what is stored.
@@ -126,9 +141,12 @@ struct FlashAlgorithm {
   int64_t lanes = 0;     ///< Vector lanes.
   bool isDecode = false; ///< See FlashFactors.
   bool isMatrix = false;
+  bool isGpu = false;
   int64_t queryLanes = 0; ///< Rows that lie side by side in `query`.
   int keyGroup = 0; ///< Keys that maximum, exponential and sum take at a time.
   int64_t blocks() const { return (valueSize + columns - 1) / columns; }
+  /// Blocks dg before those of channels.
+  int64_t firstBlock() const { return isGpu ? 4 : 1; }
 
   Halide::Var q{"q"}, kk{"kk"}, t{"t"}, d{"d"}, di{"di"}, dg{"dg"}, qv{"qv"},
       qg{"qg"}, lane{"lane"};
@@ -160,7 +178,7 @@ mlir::FailureOr<FlashAlgorithm> buildFlashAlgorithm(FlashNest &nest,
                                                     FlashFactors factors,
                                                     const ExprEmitter &values);
 
-/// Schedule/FlashCpu.cpp, Schedule/DecodeCpu.cpp and Schedule/MatrixCpu.cpp.
+/// Schedule/FlashCpu.cpp, DecodeCpu.cpp, MatrixCpu.cpp and FlashGpu.cpp.
 mlir::LogicalResult scheduleFlashCpu(FlashAlgorithm &algorithm,
                                      FlashFactors factors,
                                      const TargetInfo &target, KernelOp kernel);
@@ -172,6 +190,9 @@ mlir::LogicalResult scheduleMatrixCpu(FlashAlgorithm &algorithm,
                                       FlashFactors factors,
                                       const TargetInfo &target,
                                       KernelOp kernel);
+mlir::LogicalResult scheduleFlashGpu(FlashAlgorithm &algorithm,
+                                     FlashFactors factors,
+                                     const TargetInfo &target, KernelOp kernel);
 
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHALGORITHM_H

@@ -7,7 +7,7 @@
 // FlashStages.cpp, which builds what each loop over key tiles has, with its
 // scores (FlashScores.cpp) and weights (FlashWeights.cpp), and FlashTests.cpp,
 // which builds whether a tile is visited. FlashMatrix.cpp has what is another
-// with a matrix unit.
+// with a matrix unit, FlashThreads.cpp what is where threads share a tile.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_FLASHBUILDER_H
@@ -34,6 +34,8 @@ struct FlashBuilder {
   bool folded = false;
   /// The base-2 scale that is folded into the query tile, or 1.
   float foldedScale = 1.0f;
+  /// Numbers that are loaded for the bounds of loops.
+  std::vector<Halide::Expr> loaded = {};
   /// Vectors of queries that have any. Undefined where all are computed.
   Halide::Expr usedVectors = {};
 
@@ -53,6 +55,7 @@ private:
                                 ExprEmitter &inside);
   mlir::LogicalResult buildTests(FlashStage &stage, ExprEmitter &inside);
   Halide::Expr zeroAfterTests(FlashStage &stage);
+  Halide::Expr afterTests(FlashStage &stage, Halide::Expr value);
   Halide::Expr forUsedRows(const Halide::Expr &value) const;
   mlir::LogicalResult addGuards(FlashStage &stage, Halide::RDom &domain,
                                 const ExprEmitter &around);
@@ -66,13 +69,25 @@ private:
   void buildMatrixWeights(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildMatrixMix(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildVisible(FlashStage &stage, ExprEmitter &inside);
-  void buildWeights(FlashStage &stage, ExprEmitter &inside);
+  mlir::LogicalResult buildWeights(FlashStage &stage, ExprEmitter &inside);
   Halide::Func reduceKeys(FlashStage &stage, ExprEmitter &inside,
                           bool isMaximum);
   mlir::LogicalResult buildMix(FlashStage &stage, ExprEmitter &inside);
   void buildFinite(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildUpdate(FlashStage &stage, ExprEmitter &around,
                                   ExprEmitter &inside);
+  Halide::Expr weightOf(
+      FlashStage &stage, const Halide::Expr &score, const Halide::Expr &offset,
+      llvm::function_ref<Halide::Expr(const char *, const Halide::Expr &)> step)
+      const;
+  Halide::Expr offsetOfThread(FlashStage &stage, const Halide::Expr &thread,
+                              const Halide::Expr &tile) const;
+  mlir::LogicalResult buildThreadWeights(FlashStage &stage,
+                                         ExprEmitter &inside);
+  mlir::LogicalResult buildThreadMix(FlashStage &stage, ExprEmitter &inside);
+  void setThreadState(FlashStage &stage, const Halide::Expr &oldFactor,
+                      const Halide::Expr &tileFactor,
+                      const Halide::Expr &after);
   mlir::LogicalResult buildStart();
   mlir::LogicalResult buildResults();
 

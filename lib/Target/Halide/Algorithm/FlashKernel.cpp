@@ -7,10 +7,15 @@
 // schedule them.
 //
 //===----------------------------------------------------------------------===//
+#include "../GpuLaunch.h"
 #include "../MatrixCalls.h"
 #include "../ReadAhead.h"
+#include "../ThreadPrivate.h"
 #include "../TileGuards.h"
+#include "../TrimLoops.h"
 #include "FlashAlgorithm.h"
+
+#include "attn/Analysis/TargetInfo.h"
 
 using namespace mlir;
 using namespace attn;
@@ -35,6 +40,17 @@ static LogicalResult describeSizes(Halide::OutputImageParam output,
   return success();
 }
 
+/// The type with unknown numbers of rows and heads. Where Halide knows that the
+/// blocks of a launch are two, it concludes in a branch that none but the
+/// second one takes that there the block is number 1, and with the promise that
+/// a block computes one tile (`bound_extent`) that it is so everywhere.
+static RankedTensorType forgetSizes(RankedTensorType type, bool hasChannels) {
+  SmallVector<int64_t> shape(type.getRank(), ShapedType::kDynamic);
+  if (hasChannels)
+    shape.back() = type.getShape().back();
+  return type.clone(shape);
+}
+
 FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
                                         const TargetInfo &target) {
   std::optional<FlashFactors> factors =
@@ -44,6 +60,12 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
                               "#attn.decode_schedule or "
                               "#attn.matrix_schedule (because of what the "
                               "kernel computes), got no such schedule");
+  if (factors->isGpu != target.isGpu())
+    return kernel.emitOpError("expected ")
+           << (target.isGpu() ? "#attn.gpu_attention_schedule"
+                              : "a schedule of a CPU")
+           << " (because of the target " << target.name << "), got "
+           << kernel.getScheduleAttr();
   FailureOr<FlashNest> nest = readFlashNest(kernel);
   if (failed(nest))
     return failure();
@@ -55,7 +77,8 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
       buildFlashAlgorithm(*nest, *factors, values);
   if (failed(algorithm))
     return failure();
-  auto schedule = factors->isDecode   ? scheduleDecodeCpu
+  auto schedule = factors->isGpu      ? scheduleFlashGpu
+                  : factors->isDecode ? scheduleDecodeCpu
                   : factors->isMatrix ? scheduleMatrixCpu
                                       : scheduleFlashCpu;
   if (failed(schedule(*algorithm, *factors, target, kernel)))
@@ -73,7 +96,8 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
     bool isResult = nest->result.insert.getDest() == shared;
     Halide::Func func = isResult ? algorithm->result : algorithm->lse;
     auto type = cast<RankedTensorType>(yielded.getType());
-    describeOutput(func.output_buffer(), type);
+    describeOutput(func.output_buffer(),
+                   factors->isGpu ? forgetSizes(type, isResult) : type);
     if (failed(describeSizes(
             func.output_buffer(), type,
             nest->forall.getOutputs()[result.getResultNumber()], values)))
@@ -81,10 +105,20 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
     outputs.push_back(func);
   }
   Halide::Pipeline pipeline(outputs);
-  algorithm->loads.attach(pipeline);
+  if (factors->isGpu)
+    trimLoops(pipeline);
+  algorithm->loads.attach(pipeline, target.api != DeviceApi::Vulkan);
   for (const FlashStage &stage : algorithm->stages)
     for (const TileTest &test : stage.tests)
-      guardBy(test.any, pipeline);
+      (factors->isGpu ? guardThreadsBy : guardBy)(test.any, pipeline);
+  if (factors->isGpu) {
+    int rows = static_cast<int>(algorithm->rows);
+    PrivateLayout layout = {rows, factors->lanes, rows / factors->y};
+    makeThreadPrivate(pipeline, algorithm->state, layout);
+    requireOwnMemory(pipeline, algorithm->query);
+    for (const FlashStage &stage : algorithm->stages)
+      makeThreadPrivate(pipeline, stage.tileMax, layout);
+  }
   attachReadAhead(pipeline);
   algorithm->shortTiles.attach(pipeline);
   HalideKernel result{pipeline, arguments->args, /*stackOnly=*/true};

@@ -89,13 +89,16 @@ LogicalResult FlashBuilder::buildScores(FlashStage &stage,
   std::string suffix = std::to_string(stage.update);
   RDom depth(0, static_cast<int>(out.headSize), "depth" + suffix);
   stage.depth = depth.x;
-  if (isHalfFloat(getElementTypeOrSelf(stage.loop.key.getTensor().getType()))) {
+  // On a device all queries of a tile read the keys that are in shared memory.
+  if (out.isGpu ||
+      isHalfFloat(getElementTypeOrSelf(stage.loop.key.getTensor().getType()))) {
     FailureOr<Expr> key = loadTile(stage.loop.key, inside, out.kk, out.d,
                                    /*clampRow=*/!stage.full);
     if (failed(key))
       return failure();
     stage.wideKeys = Func("wideKeys" + suffix);
-    stage.wideKeys(vars({out.d, out.kk, out.t})) = *key;
+    stage.wideKeys(vars({out.d, out.kk, out.t})) =
+        out.isGpu ? afterTests(stage, *key) : *key;
   }
   FailureOr<Expr> term = scoreTerm(stage, inside, depth);
   if (failed(term))

@@ -61,6 +61,8 @@ void FlashBuilder::buildFinite(FlashStage &stage, ExprEmitter &inside) {
 }
 
 LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
+  if (out.isGpu)
+    return buildThreadMix(stage, inside);
   std::string suffix = std::to_string(stage.update);
   int keys = static_cast<int>(stage.keys);
   int columns = static_cast<int>(out.columns);
@@ -169,9 +171,10 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage, ExprEmitter &around,
   const TensorSource *source = inside.getTensor(loop.key.getTensor());
   // No loop can run more often than this; the exact range is the `where`.
   Expr tiles = (source->sizes[loop.key.getDims()[0]] + *step - 1) / *step;
-  int columns = static_cast<int>(out.columns);
-  RDom r(0, columns, 0, static_cast<int>(out.blocks()) + 1, 0, tiles,
-         "r" + std::to_string(stage.update));
+  // The columns of a device are threads, which walk over blocks alone.
+  int columns = out.isGpu ? 1 : static_cast<int>(out.columns);
+  RDom r(0, columns, 0, static_cast<int>(out.blocks() + out.firstBlock()), 0,
+         tiles, "r" + std::to_string(stage.update));
   r.where(*begin + r.z * *step < *end);
   if (failed(addGuards(stage, r, around)))
     return failure();
@@ -181,8 +184,13 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage, ExprEmitter &around,
 
   // In vectors of channels the four numbers of a query are computed together,
   // from what they were before.
-  auto slot = [&](int number) { return out.state(at({out.q, number, 0})); };
-  Expr before = slot(2), tileMax = stage.offset(at({out.q, r.z}));
+  auto slot = [&](int number) -> Expr {
+    return out.isGpu ? out.state(at({out.q, out.di, number}))
+                     : out.state(at({out.q, number, 0}));
+  };
+  Expr before = slot(2);
+  Expr tileMax = out.isGpu ? offsetOfThread(stage, out.di, r.z)
+                           : stage.offset(at({out.q, r.z}));
   Expr after = Halide::max(before, tileMax);
   Expr oldFactor, tileFactor;
   if (folded) {
@@ -202,6 +210,10 @@ LogicalResult FlashBuilder::buildUpdate(FlashStage &stage, ExprEmitter &around,
         "not supported by the Halide target: sum and accumulator are rescaled "
         "with different constants");
 
+  if (out.isGpu) {
+    setThreadState(stage, oldFactor, tileFactor, after);
+    return success();
+  }
   Expr self = out.state(at({out.q, r.x, r.y}));
   // With one block of channels its number is a constant, which bounds storage.
   Expr channels = out.blocks() == 1 ? Expr(0) : r.y - 1;
@@ -227,6 +239,7 @@ LogicalResult FlashBuilder::buildStage(FlashLoop &loop) {
   stage.full = loop.isFull();
   stage.keys = loop.keys();
   stage.update = static_cast<int>(out.stages.size());
+  stage.keyThreads = static_cast<int>(std::min(stage.keys, out.columns));
   FailureOr<ExprEmitter> around = hideBounds(loop);
   if (failed(around))
     return failure();
@@ -245,8 +258,7 @@ LogicalResult FlashBuilder::buildStage(FlashLoop &loop) {
   if (failed(validKeys(stage, inside)) || failed(buildTests(stage, inside)) ||
       failed(buildScores(stage, inside)) || failed(buildVisible(stage, inside)))
     return failure();
-  buildWeights(stage, inside);
-  if (failed(buildMix(stage, inside)) ||
+  if (failed(buildWeights(stage, inside)) || failed(buildMix(stage, inside)) ||
       failed(buildUpdate(stage, *around, inside)))
     return failure();
   out.stages.push_back(std::move(stage));

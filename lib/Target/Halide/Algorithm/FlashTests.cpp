@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Math.h"
+#include "../TileGuards.h"
 #include "FlashBuilder.h"
 
 #include "mlir/IR/Matchers.h"
@@ -182,9 +183,18 @@ LogicalResult FlashBuilder::buildTests(FlashStage &stage, ExprEmitter &inside) {
 /// the tile, in what is put under them.
 Expr FlashBuilder::zeroAfterTests(FlashStage &stage) {
   Expr zero = 0;
-  for (const TileTest &test : stage.tests)
-    zero = Halide::min(zero, test.any(at({out.t})));
+  if (!out.isGpu)
+    for (const TileTest &test : stage.tests)
+      zero = Halide::min(zero, test.any(at({out.t})));
   return Halide::reinterpret<float>(zero);
+}
+
+/// `value`, which is computed after the tests of the tile, in what is put under
+/// them. It must be the last to read them: their memory is free then.
+Expr FlashBuilder::afterTests(FlashStage &stage, Expr value) {
+  for (const TileTest &test : stage.tests)
+    value = markGuard(test.any, value, test.any(at({out.t})));
+  return value;
 }
 
 /// Restricts the tiles of an update, `domain.z`, to those that are visited.
@@ -200,6 +210,8 @@ LogicalResult FlashBuilder::addGuards(FlashStage &stage, RDom &domain,
   size_t tests = 0;
   for (Value guard : stage.loop.guards) {
     if (guard.getDefiningOp<TileAnyOp>()) {
+      if (out.isGpu) // Only what is put under it.
+        continue;
       domain.where(stage.tests[tests++].any(at({domain.z})) != 0);
       continue;
     }

@@ -64,9 +64,14 @@ Func FlashBuilder::reduceKeys(FlashStage &stage, ExprEmitter &inside,
 }
 
 /// tile_max, tile_exp and the sum of a tile.
-void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
-  if (out.isMatrix)
-    return buildMatrixWeights(stage, inside);
+LogicalResult FlashBuilder::buildWeights(FlashStage &stage,
+                                         ExprEmitter &inside) {
+  if (out.isGpu)
+    return buildThreadWeights(stage, inside);
+  if (out.isMatrix) {
+    buildMatrixWeights(stage, inside);
+    return success();
+  }
   std::string suffix = std::to_string(stage.update);
   stage.tileMax = reduceKeys(stage, inside, /*isMaximum=*/true);
   Expr maximum = stage.tileMax(at({out.q, out.t}));
@@ -82,10 +87,22 @@ void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
     stage.expSteps.push_back(part);
     return part(at({out.q, out.kk, out.t}));
   };
+  stage.weights = Func("weights" + suffix);
+  stage.weights(pair) =
+      forUsedRows(weightOf(stage, stage.visible(at({out.q, out.kk, out.t})),
+                           stage.offset(at({out.q, out.t})), step));
+
+  stage.tileSum = reduceKeys(stage, inside, /*isMaximum=*/false);
+  return success();
+}
+
+/// The weight of a score, in steps of which each is one of `step`.
+Expr FlashBuilder::weightOf(
+    FlashStage &stage, const Expr &score, const Expr &offset,
+    llvm::function_ref<Expr(const char *, const Expr &)> step) const {
   float scale = stage.loop.exp.getScale().convertToFloat();
   const float magic = 12582912.0f + 127.0f;
-  Expr x = stage.visible(at({out.q, out.kk, out.t})) -
-           stage.offset(at({out.q, out.t}));
+  Expr x = score - offset;
   if (!folded)
     x = x * scale;
   // Strict, so that a NaN passes: it must reach the result.
@@ -100,9 +117,5 @@ void FlashBuilder::buildWeights(FlashStage &stage, ExprEmitter &inside) {
   Expr polynomial = exp2Coefficients().front();
   for (float coefficient : exp2Coefficients().drop_front())
     polynomial = step("expPoly", polynomial * fraction + coefficient);
-  stage.weights = Func("weights" + suffix);
-  stage.weights(pair) =
-      forUsedRows(polynomial * Halide::reinterpret<float>(power));
-
-  stage.tileSum = reduceKeys(stage, inside, /*isMaximum=*/false);
+  return polynomial * Halide::reinterpret<float>(power);
 }

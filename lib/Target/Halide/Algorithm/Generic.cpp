@@ -233,19 +233,26 @@ emitPack(PackOp op, const ExprEmitter &values, RowwiseEmitter &tensors) {
   return algorithm;
 }
 
+/// A reduction whose output is stored once, by a function of its own.
+static void storeReduction(GenericAlgorithm &algorithm,
+                           const std::string &name) {
+  Func stored(name);
+  stored(algorithm.variables) = algorithm.output(algorithm.variables);
+  algorithm.reduced = algorithm.output;
+  algorithm.output = stored;
+}
+
 FailureOr<HalideKernel> attn::emitGeneric(KernelOp kernel,
                                           const TargetInfo &target) {
-  int vector = static_cast<int>(target.f32Lanes());
-  if (auto schedule =
-          dyn_cast_or_null<RowwiseScheduleAttr>(kernel.getScheduleAttr()))
-    vector = static_cast<int>(schedule.getVector());
+  RowPlan plan = getRowPlan(kernel, target);
+  plan.group = 1;
   ExprEmitter values{HalfFloats(target)};
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
     return failure();
   std::vector<Func> outputs;
   for (Value value : kernel.getBody().front().getTerminator()->getOperands()) {
-    RowwiseEmitter tensors(values, vector, /*group=*/1);
+    RowwiseEmitter tensors(values, plan);
     FailureOr<GenericAlgorithm> algorithm = failure();
     if (auto pack = value.getDefiningOp<PackOp>())
       algorithm = emitPack(pack, values, tensors);
@@ -262,10 +269,15 @@ FailureOr<HalideKernel> attn::emitGeneric(KernelOp kernel,
     if (!tensors.takeStages().empty())
       return kernel.emitOpError("not supported by the Halide target: a sum "
                                 "along rows in front of a linalg operation");
-    algorithm->vector = vector;
+    algorithm->vector = plan.vector;
+    if (plan.isGpu() && !algorithm->reductions.empty())
+      storeReduction(*algorithm, "result" + std::to_string(outputs.size()));
     describeOutput(algorithm->output.output_buffer(),
                    cast<RankedTensorType>(value.getType()));
-    scheduleGenericCpu(*algorithm);
+    if (target.isGpu())
+      scheduleGenericGpu(*algorithm);
+    else
+      scheduleGenericCpu(*algorithm);
     outputs.push_back(algorithm->output);
   }
   HalideKernel result;

@@ -16,11 +16,16 @@ struct GenericAlgorithm {
   std::vector<Halide::Var> variables;
   /// Loops of the output's update, if it is a reduction.
   std::vector<Halide::RVar> reductions;
+  /// Of a device, what sums up for the output if it is a reduction.
+  Halide::Func reduced;
   int vector;
 };
 
 /// Schedule/GenericCpu.cpp.
 void scheduleGenericCpu(GenericAlgorithm &algorithm);
+
+/// Schedule/GenericGpu.cpp.
+void scheduleGenericGpu(GenericAlgorithm &algorithm);
 
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_GENERIC_H

@@ -10,6 +10,7 @@
 #include "Linear.h"
 #include "../ExprEmitter.h"
 #include "../Math.h"
+#include "LinearGpu.h"
 
 #include "attn/Analysis/ScheduleModel.h"
 #include "attn/Analysis/TargetInfo.h"
@@ -176,10 +177,14 @@ void attn::emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
   Func row = algorithm.row;
   int columns = algorithm.shape.columns, vector = algorithm.shape.vector;
   float scale = 1.0f / static_cast<float>(columns);
-  Expr inside = min(m, algorithm.rows - 1);
+  // Threads compute no rows past the last one.
+  Expr inside = algorithm.form == RowReductionForm::Threads
+                    ? Expr(m)
+                    : min(m, algorithm.rows - 1);
   auto reduce = [&](const std::string &name, auto element) {
-    algorithm.statistics.push_back(
-        reduceRow(name, RowReductionKind::Sum, {m}, columns, vector, element));
+    algorithm.statistics.push_back(reduceRow(name, RowReductionKind::Sum, {m},
+                                             columns, vector, element,
+                                             algorithm.form));
     return algorithm.statistics.back().total;
   };
   Expr mean;
@@ -231,6 +236,8 @@ FailureOr<LinearOperands> attn::bindLinearOperands(FusedLinearOp op,
 
 FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
                                          const TargetInfo &target) {
+  if (target.isGpu())
+    return emitLinearGpu(op, kernel, target);
   if (isa_and_nonnull<MatrixLinearScheduleAttr>(kernel.getScheduleAttr()))
     return emitMatrixLinear(op, kernel, target);
   FailureOr<LinearShape> shape = getLinearShape(op, kernel, target);

@@ -68,6 +68,7 @@ struct LinearAlgorithm {
   Halide::Var n{"n"}, m{"m"};
   /// With a norm only.
   bool hasNorm = false;
+  RowReductionForm form = RowReductionForm::Vectors;
   std::vector<RowReduction> statistics;
   Halide::Func inverse;
   Halide::Expr blocksAreTasks; ///< Whether row blocks are what threads share.
@@ -112,6 +113,9 @@ void scheduleLinearCpu(LinearAlgorithm &algorithm, const TargetInfo &target);
 /// when it is computed. Returns the loop over blocks.
 Halide::Var scheduleNorm(LinearAlgorithm &algorithm,
                          const Halide::Expr &blockRows);
+
+/// Schedule/RowwiseGpu.cpp: a launch of its own, with a block of threads a row.
+void scheduleNormGpu(LinearAlgorithm &algorithm);
 
 /// Rows of a block: `rows` in equal parts of at most about `limit`, a multiple
 /// of mr, never 0 (it is a divisor).

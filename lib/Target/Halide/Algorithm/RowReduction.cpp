@@ -17,6 +17,18 @@ static Expr combineInOrder(RowReductionKind kind, Expr a, Expr b) {
   return kind == RowReductionKind::Sum ? addInOrder(a, b) : max(a, b);
 }
 
+/// Halves of the values on each other, in order: Halide's own sum across a
+/// vector leaves the order to LLVM, which chooses by what else is near.
+static Expr combineHalves(RowReductionKind kind, std::vector<Expr> values) {
+  while (values.size() > 1) {
+    size_t half = (values.size() + 1) / 2;
+    for (size_t i = half; i < values.size(); ++i)
+      values[i - half] = combineInOrder(kind, values[i - half], values[i]);
+    values.resize(half);
+  }
+  return values.front();
+}
+
 /// The arguments of a reduction: something per row, in front of the rows.
 static std::vector<Expr> withRows(const Expr &first,
                                   const std::vector<Var> &rows) {
@@ -28,7 +40,8 @@ static std::vector<Expr> withRows(const Expr &first,
 RowReduction attn::reduceRow(const std::string &name, RowReductionKind kind,
                              const std::vector<Var> &rows, const Expr &size,
                              int vector,
-                             const std::function<Expr(Expr)> &element) {
+                             const std::function<Expr(Expr)> &element,
+                             RowReductionForm form) {
   RowReduction reduction;
   reduction.lanes = Func(name + "_lanes");
   reduction.total = Func(name);
@@ -45,7 +58,28 @@ RowReduction attn::reduceRow(const std::string &name, RowReductionKind kind,
                      : std::numeric_limits<float>::lowest();
 
   Func &lanes = reduction.lanes, &total = reduction.total;
-  lanes(withRows(reduction.lane, rows)) = neutral;
+  if (form == RowReductionForm::Threads) {
+    reduction.own = Func(name + "_own");
+    reduction.own(withRows(reduction.lane, rows)) = neutral;
+    if (!Internal::is_const_zero(size)) {
+      RDom r(0, Internal::simplify((size + vector - 1) / vector),
+             name + "_chunk");
+      Expr column = r.x * vector + reduction.lane;
+      if (reduction.hasTail) {
+        r.where(column < size);
+        // What is read is bounded without the condition.
+        column = min(column, size - 1);
+      }
+      Expr old = reduction.own(withRows(reduction.lane, rows));
+      reduction.own(withRows(reduction.lane, rows)) =
+          combine(kind, old, element(column));
+    }
+    reduction.hasChunks = reduction.hasTail = false;
+    lanes(withRows(reduction.lane, rows)) =
+        reduction.own(withRows(reduction.lane, rows));
+  } else {
+    lanes(withRows(reduction.lane, rows)) = neutral;
+  }
   if (reduction.hasChunks) {
     RDom r(0, chunks, name + "_chunk");
     reduction.chunk = r.x;
@@ -60,17 +94,23 @@ RowReduction attn::reduceRow(const std::string &name, RowReductionKind kind,
     lanes(withRows(r.x, rows)) =
         combine(kind, old, element(chunks * vector + r.x));
   }
-  // Halves of the lanes on each other, in order: Halide's own sum across a
-  // vector leaves the order to LLVM, which chooses by what else is near.
   std::vector<Expr> values;
-  for (int lane = 0; lane < vector; ++lane)
-    values.push_back(lanes(withRows(lane, rows)));
-  while (values.size() > 1) {
-    size_t half = (values.size() + 1) / 2;
-    for (size_t i = half; i < values.size(); ++i)
-      values[i - half] = combineInOrder(kind, values[i - half], values[i]);
-    values.resize(half);
+  constexpr int groups = kReductionGroups;
+  if (form == RowReductionForm::Threads && vector > groups &&
+      vector % groups == 0) {
+    reduction.groups = Func(name + "_groups");
+    reduction.group = Var(name + "_group");
+    for (int i = 0; i < vector / groups; ++i)
+      values.push_back(lanes(withRows(reduction.group + i * groups, rows)));
+    reduction.groups(withRows(reduction.group, rows)) =
+        combineHalves(kind, values);
+    values.clear();
+    for (int i = 0; i < groups; ++i)
+      values.push_back(reduction.groups(withRows(i, rows)));
+  } else {
+    for (int lane = 0; lane < vector; ++lane)
+      values.push_back(lanes(withRows(lane, rows)));
   }
-  total(std::vector<Var>(rows)) = values.front();
+  total(std::vector<Var>(rows)) = combineHalves(kind, values);
   return reduction;
 }

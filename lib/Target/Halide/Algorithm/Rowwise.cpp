@@ -11,6 +11,7 @@
 #include "../Math.h"
 #include "../ReadAhead.h"
 
+#include "attn/Analysis/GpuModel.h"
 #include "attn/Analysis/TargetInfo.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -118,6 +119,41 @@ FailureOr<TensorSource> RowwiseEmitter::emitElementwise(Operation *op) {
   return result;
 }
 
+/// Elements of a constant that a kernel of a device selects from. More would
+/// have to lie in memory of the device, which no one could free.
+static constexpr int64_t kSelectedElements = 64;
+
+/// A constant of a few elements as a choice between them.
+static FailureOr<TensorSource>
+selectConstant(Operation *op, DenseElementsAttr elements, Halide::Type type) {
+  if (elements.getNumElements() > kSelectedElements)
+    return op->emitOpError("not supported by the Halide target: expected at "
+                           "most ")
+           << kSelectedElements
+           << " different elements of a constant in a kernel of a device, got "
+           << elements.getNumElements() << ": make it a weight of the model";
+  // As bits: fast-math knows neither infinity nor NaN.
+  Halide::Type bits = Halide::Int(type.bits());
+  ArrayRef<char> raw = elements.getRawData();
+  std::vector<Expr> choices;
+  for (int64_t i = 0; i < elements.getNumElements(); ++i) {
+    int64_t element = 0;
+    std::memcpy(&element, raw.data() + i * type.bytes(), type.bytes());
+    choices.push_back(Halide::Internal::make_const(
+        bits, llvm::SignExtend64(element, type.bits())));
+  }
+  TensorSource result;
+  for (int64_t size : elements.getType().getShape())
+    result.sizes.push_back(static_cast<int>(size));
+  result.load = [=, sizes = result.sizes](ArrayRef<Expr> indices) {
+    Expr number = 0;
+    for (auto [index, size] : llvm::zip_equal(indices, sizes))
+      number = number * size + index;
+    return Halide::reinterpret(type, Halide::mux(number, choices));
+  };
+  return result;
+}
+
 FailureOr<TensorSource> RowwiseEmitter::emitConstant(Operation *op) {
   DenseElementsAttr elements;
   if (!matchPattern(op, m_Constant(&elements)))
@@ -150,6 +186,8 @@ FailureOr<TensorSource> RowwiseEmitter::emitConstant(Operation *op) {
   if (elements.getElementType().isInteger(1))
     return op->emitOpError("not supported by the Halide target: a constant of "
                            "i1 elements that differ");
+  if (plan.isGpu())
+    return selectConstant(op, elements, *type);
   // The data become part of the kernel.
   std::vector<int> shape;
   for (int64_t size : llvm::reverse(elements.getType().getShape()))
@@ -211,18 +249,33 @@ FailureOr<TensorSource> RowwiseEmitter::emitSinusoidal(SinusoidalOp op) {
   int columns = static_cast<int>(type.getDimSize(2)), half = (columns + 1) / 2;
   bool interleaved = op.getForm() == SinusoidForm::Interleaved;
   double base = op.getBase().convertToDouble();
+  double channels = interleaved ? columns : 2 * half;
+  TensorSource result;
+  result.sizes = input->sizes;
+  if (plan.isGpu()) {
+    // The powers are computed, because a table would have to lie in memory of
+    // the device.
+    result.load = [=, input = *input](ArrayRef<Expr> indices) {
+      Expr n = indices[2], pair = interleaved ? n / 2 : n % half;
+      Expr isCosine = interleaved ? n % 2 == 1 : n >= half;
+      Expr frequency = exp2InDoubles(Halide::cast<double>(pair) *
+                                     Expr(-2.0 * std::log2(base) / channels)) *
+                       Expr(1 / (2 * M_PI));
+      Expr turns = Halide::cast<double>(indices[1]) * frequency +
+                   Halide::select(isCosine, Expr(0.25), Expr(0.0));
+      return addInOrder(input.load(indices), sineOfTurns(turns));
+    };
+    return result;
+  }
   Halide::Buffer<double> frequency(columns,
                                    "frequency" + std::to_string(count));
   Halide::Buffer<double> phase(columns, "phase" + std::to_string(count++));
   for (int n = 0; n < columns; ++n) {
     int pair = interleaved ? n / 2 : n % half;
     bool cosine = interleaved ? n % 2 : n >= half;
-    double channels = interleaved ? columns : 2 * half;
     frequency(n) = std::pow(base, -2.0 * pair / channels) / (2 * M_PI);
     phase(n) = cosine ? 0.25 : 0.0;
   }
-  TensorSource result;
-  result.sizes = input->sizes;
   result.load = [=, input = *input](ArrayRef<Expr> indices) {
     Expr n = indices[2];
     Expr turns = Halide::cast<double>(indices[1]) * frequency(n) + phase(n);
@@ -310,18 +363,32 @@ FailureOr<TensorSource> RowwiseEmitter::emit(OpResult value) {
       });
 }
 
+RowPlan attn::getRowPlan(KernelOp kernel, const TargetInfo &target) {
+  Attribute schedule = kernel.getScheduleAttr();
+  if (target.isGpu()) {
+    RowPlan plan{static_cast<int>(chooseGpuRowThreads(target)), /*group=*/1,
+                 RowReductionForm::Threads};
+    // Half of the memory: a row alone must not keep other blocks away.
+    plan.rowBytes = target.device.sharedBytes / 2;
+    if (auto threads = dyn_cast_or_null<GpuRowwiseScheduleAttr>(schedule))
+      plan.vector = static_cast<int>(threads.getX());
+    return plan;
+  }
+  RowPlan plan{static_cast<int>(target.f32Lanes()), /*group=*/4};
+  if (auto vectors = dyn_cast_or_null<RowwiseScheduleAttr>(schedule)) {
+    plan.vector = static_cast<int>(vectors.getVector());
+    plan.group = static_cast<int>(vectors.getRows());
+  }
+  return plan;
+}
+
 FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
                                           const TargetInfo &target) {
-  int vector = static_cast<int>(target.f32Lanes()), group = 4;
-  if (auto schedule =
-          dyn_cast_or_null<RowwiseScheduleAttr>(kernel.getScheduleAttr())) {
-    vector = static_cast<int>(schedule.getVector());
-    group = static_cast<int>(schedule.getRows());
-  }
+  RowPlan plan = getRowPlan(kernel, target);
   // Rows of a pool are whole sequences: one alone fills the units, and
   // repeating the last one to fill a group would cost as much again.
   if (!kernel.getBody().front().getOps<PoolOp>().empty())
-    group = 1;
+    plan.group = 1;
   ExprEmitter values{HalfFloats(target)};
   FailureOr<KernelArguments> arguments = bindKernelArguments(kernel, values);
   if (failed(arguments))
@@ -334,14 +401,13 @@ FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
       return kernel.emitOpError("not supported by the Halide target: result of "
                                 "type ")
              << value.getType();
-    RowwiseEmitter emitter(values, vector, group, value,
+    RowwiseEmitter emitter(values, plan, value,
                            static_cast<int>(outputs.size()));
     FailureOr<TensorSource> source = emitter.get(value);
     if (failed(source))
       return failure();
     RowwiseAlgorithm algorithm;
-    algorithm.vector = vector;
-    algorithm.group = group;
+    algorithm.plan = plan;
     // A log-sum-exp is one number a row: it has no columns.
     auto softmax = value.getDefiningOp<SoftmaxOp>();
     algorithm.hasColumns =
@@ -363,12 +429,16 @@ FailureOr<HalideKernel> attn::emitRowwise(KernelOp kernel,
     algorithm.stages = emitter.takeStages();
     algorithm.isNarrow = emitter.narrowness();
     describeOutput(algorithm.output.output_buffer(), type);
-    scheduleRowwiseCpu(algorithm);
+    if (plan.isGpu())
+      scheduleRowwiseGpu(algorithm);
+    else
+      scheduleRowwiseCpu(algorithm);
     outputs.push_back(algorithm.output);
   }
   HalideKernel result;
   result.pipeline = Halide::Pipeline(outputs);
-  attachReadAhead(result.pipeline, outputs);
+  if (!plan.isGpu())
+    attachReadAhead(result.pipeline, outputs);
   result.args = arguments->args;
   return result;
 }

@@ -27,6 +27,19 @@ struct RowStage {
   int storage = 0;        // Row: the most columns, where their number varies
 };
 
+/// Who computes rows.
+struct RowPlan {
+  /// Lanes of a vector, or threads of a block; rows in flight.
+  int vector, group;
+  RowReductionForm form = RowReductionForm::Vectors;
+  /// Bytes of scratch that the rows in flight may take. Of a CPU, above 16 KiB
+  /// Halide takes them from the context and not from the stack: once for each
+  /// group of rows, with a lock that waits for the stores of the group before.
+  int64_t rowBytes = 64 * 1024;
+
+  bool isGpu() const { return form == RowReductionForm::Threads; }
+};
+
 /// One result of a row-wise kernel.
 struct RowwiseAlgorithm {
   Halide::Func output;
@@ -38,17 +51,16 @@ struct RowwiseAlgorithm {
   std::vector<RowStage> stages;
   /// Chooses between two forms of the result, if there are two.
   Halide::Expr isNarrow;
-  int vector, group;
+  RowPlan plan;
 };
 
 /// Turns the operations of a kernel into stages and a result.
 class RowwiseEmitter {
 public:
   /// `stored`, if there is one, is the result `number` of the kernel.
-  RowwiseEmitter(ExprEmitter &values, int vector, int group,
+  RowwiseEmitter(ExprEmitter &values, const RowPlan &plan,
                  mlir::Value stored = {}, int number = 0)
-      : values(values), vector(vector), group(group), number(number),
-        stored(stored) {}
+      : values(values), plan(plan), number(number), stored(stored) {}
 
   /// The tensor `value` as a function of its indices; 16-bit numbers as f32.
   mlir::FailureOr<TensorSource> get(mlir::Value value);
@@ -85,7 +97,8 @@ private:
   Halide::Func scalar(const TensorSource &source, Halide::Expr value);
 
   ExprEmitter &values;
-  int vector, group, number, count = 0;
+  RowPlan plan;
+  int number, count = 0;
   mlir::Value stored;
   std::vector<RowStage> stages;
   llvm::DenseMap<mlir::Value, TensorSource> tensors;
@@ -101,6 +114,12 @@ emitScalarOf(mlir::Operation *op, llvm::ArrayRef<Halide::Expr> operands);
 
 /// Schedule/RowwiseCpu.cpp.
 void scheduleRowwiseCpu(RowwiseAlgorithm &algorithm);
+
+/// Schedule/RowwiseGpu.cpp.
+void scheduleRowwiseGpu(RowwiseAlgorithm &algorithm);
+
+/// The plan of a kernel's schedule, or of the target if it has none.
+RowPlan getRowPlan(KernelOp kernel, const TargetInfo &target);
 
 } // namespace attn
 #endif // ATTN_LIB_TARGET_HALIDE_ALGORITHM_ROWWISE_H

@@ -17,10 +17,7 @@ using Halide::Expr;
 using Halide::Func;
 using Halide::Var;
 
-/// Bytes of scratch that the rows in flight may take. Above 16 KiB Halide takes
-/// them from the context and not from the stack: once for each group of rows,
-/// with a lock that waits for the stores of the group before.
-static constexpr int64_t kRowBytes = 64 * 1024;
+/// Bytes of the rows in flight that lie on the stack.
 static constexpr int64_t kStackBytes = 16 * 1024;
 
 /// The indices of row `rows` (innermost first) and column n, in the order of
@@ -48,9 +45,13 @@ static Expr atLeast(const Expr &a, float b) {
 TensorSource RowwiseEmitter::keepRow(const TensorSource &source, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t columns = type.getShape().back();
+  int64_t bytes = columns * 4 * plan.group;
   if (isa<BlockArgument>(value) || ShapedType::isDynamic(columns) ||
-      columns * 4 * group > kRowBytes)
+      bytes > plan.rowBytes)
     return source;
+  // Threads share a memory that all rows of a block must fit in.
+  if (plan.isGpu())
+    plan.rowBytes -= bytes;
   return storeRow(source, static_cast<int>(columns));
 }
 
@@ -64,7 +65,7 @@ TensorSource RowwiseEmitter::storeRow(const TensorSource &source, int columns) {
   stage.func = Func("row" + std::to_string(count++));
   stage.func(variables) = source.load(indicesOf(rows, n, source));
   if (!rows.empty())
-    stage.func.bound_extent(rows.front(), group);
+    stage.func.bound_extent(rows.front(), plan.group);
   if (Halide::Internal::is_const(source.sizes.back()))
     stage.func.bound(n, 0, columns);
   else
@@ -84,11 +85,11 @@ RowReduction RowwiseEmitter::reduce(RowReductionKind kind,
   std::vector<Var> rows = rowVariables(source.sizes.size() - 1);
   RowStage stage;
   stage.kind = RowStage::Kind::Reduction;
-  stage.reduction =
-      reduceRow("reduced" + std::to_string(count++), kind, rows,
-                source.sizes.back(), vector, [&](Expr n) {
-                  return map(source.load(indicesOf(rows, n, source)));
-                });
+  stage.reduction = reduceRow(
+      "reduced" + std::to_string(count++), kind, rows, source.sizes.back(),
+      plan.vector,
+      [&](Expr n) { return map(source.load(indicesOf(rows, n, source))); },
+      plan.form);
   stages.push_back(stage);
   return stage.reduction;
 }
@@ -242,8 +243,9 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
   TensorSource kept = weights;
   const TensorSource *argument = values.getTensor(op.getInput());
   bool isF32 = op.getInput().getType().getElementType().isF32();
-  if (stored == op.getResult() && argument && isF32 && x.sizes.size() > 1)
-    kept.load = [=, source = *argument, rows = group,
+  if (!plan.isGpu() && stored == op.getResult() && argument && isF32 &&
+      x.sizes.size() > 1)
+    kept.load = [=, source = *argument, rows = plan.group,
                  number = number](ArrayRef<Expr> indices) {
       SmallVector<Expr> next(indices);
       Expr &row = next[next.size() - 2];
@@ -254,7 +256,9 @@ FailureOr<TensorSource> RowwiseEmitter::emitSoftmax(SoftmaxOp op,
     };
   if (op.getInput().getType().getShape().back() != ShapedType::kDynamic)
     return normalized(keepRow(kept, op.getResult()));
-  int columns = static_cast<int>(kStackBytes / 4 / group);
+  if (plan.isGpu()) // Shared memory has a fixed size.
+    return normalized(weights);
+  int columns = static_cast<int>(kStackBytes / 4 / plan.group);
   isNarrow = x.sizes.back() <= columns;
   TensorSource once = normalized(storeRow(kept, columns)),
                twice = normalized(weights), result;

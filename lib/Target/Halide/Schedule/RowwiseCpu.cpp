@@ -23,29 +23,29 @@ static void scheduleStage(RowStage &stage, const LoopLevel &loop,
   Func func = stage.func;
   switch (stage.kind) {
   case RowStage::Kind::Reduction:
-    scheduleRowReduction(stage.reduction, loop, algorithm.group);
+    scheduleRowReduction(stage.reduction, loop, algorithm.plan.group);
     return;
   case RowStage::Kind::Scalar:
     func.compute_at(loop).store_in(MemoryType::Stack);
     if (hasRows)
-      func.bound_extent(row, algorithm.group).unroll(row);
+      func.bound_extent(row, algorithm.plan.group).unroll(row);
     if (func.has_update_definition()) // A sum of mask weights: one chain a row.
       func.update().unscheduled();
     return;
   case RowStage::Kind::Row:
     func.compute_at(loop)
         .store_in(MemoryType::Stack)
-        .split(n, chunk, lane, algorithm.vector, TailStrategy::GuardWithIf)
+        .split(n, chunk, lane, algorithm.plan.vector, TailStrategy::GuardWithIf)
         .vectorize(lane);
     if (stage.storage)
       func.bound_storage(n, stage.storage);
     return;
   case RowStage::Kind::Pool: {
-    func.compute_at(loop).vectorize(n, algorithm.vector,
+    func.compute_at(loop).vectorize(n, algorithm.plan.vector,
                                     TailStrategy::GuardWithIf);
     func.update()
         .reorder(n, stage.position)
-        .vectorize(n, algorithm.vector, TailStrategy::GuardWithIf);
+        .vectorize(n, algorithm.plan.vector, TailStrategy::GuardWithIf);
     return;
   }
   }
@@ -62,7 +62,7 @@ void attn::scheduleRowwiseCpu(RowwiseAlgorithm &algorithm) {
   Func output = algorithm.output;
   Var n = algorithm.column, chunk("chunk"), lane("lane"), task("task");
   if (algorithm.hasColumns)
-    output.split(n, chunk, lane, algorithm.vector, TailStrategy::GuardWithIf)
+    output.split(n, chunk, lane, algorithm.plan.vector, TailStrategy::GuardWithIf)
         .vectorize(lane);
   if (algorithm.rows.empty()) {
     Var inTask("in_task");
@@ -78,7 +78,7 @@ void attn::scheduleRowwiseCpu(RowwiseAlgorithm &algorithm) {
     return;
   }
   Var row = algorithm.rows.front(), group("row_group"), inGroup("in_group");
-  output.split(row, group, inGroup, algorithm.group, TailStrategy::GuardWithIf)
+  output.split(row, group, inGroup, algorithm.plan.group, TailStrategy::GuardWithIf)
       .unroll(inGroup);
   std::vector<VarOrRVar> order;
   if (algorithm.hasColumns)

@@ -1,0 +1,106 @@
+//===- LinearGpu.cpp - schedule of a linear layer on devices ---*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A block of x * y threads for each tile of rows and panel. In each step over K
+// the threads load both tiles into shared memory, wait, and multiply what they
+// find there into sums in registers (PrivateSums.h):
+//
+//   rows of x     read along K by threads beside each other, stored with more
+//                 numbers than a row has, so that the rows of two threads lie
+//                 in different banks
+//   panel         read and stored as it lies in memory
+//
+// Tiles are computed where they are read and nowhere else: nothing in shared
+// memory outlives an iteration of a loop, which Halide 21 would lay on top of
+// each other.
+//
+// A norm is a launch of its own: a row is complete only when all panels are.
+//
+//===----------------------------------------------------------------------===//
+#include "../Algorithm/LinearGpu.h"
+
+using namespace attn;
+using namespace Halide;
+
+/// Steps of k in an iteration of the innermost loop: their loads from shared
+/// memory are under way together.
+static constexpr int kUnroll = 4;
+
+static void scheduleSums(LinearGpuAlgorithm &algorithm, const Var &block) {
+  const GpuLinearBlocks &blocks = algorithm.blocks;
+  auto x = static_cast<int>(blocks.x), y = static_cast<int>(blocks.y),
+       mr = static_cast<int>(blocks.mr), nr = static_cast<int>(blocks.nr),
+       kc = static_cast<int>(blocks.kc),
+       panel = static_cast<int>(blocks.panel());
+  Var j = algorithm.j, i = algorithm.i, tx = algorithm.x, ty = algorithm.y;
+  Func sums = algorithm.sums;
+  sums.compute_at(algorithm.layer.row, block)
+      .store_in(MemoryType::GPUShared)
+      .bound(j, 0, nr)
+      .bound(i, 0, mr)
+      .bound(tx, 0, x)
+      .bound(ty, 0, y)
+      .bound_extent(algorithm.panel, 1)
+      .bound_extent(algorithm.tile, 1)
+      .unroll(j)
+      .unroll(i)
+      .gpu_threads(tx, ty);
+  sums.update()
+      .reorder(j, i, algorithm.k, tx, ty, algorithm.step)
+      .unroll(j)
+      .unroll(i)
+      .gpu_threads(tx, ty);
+  if (kc % kUnroll == 0)
+    sums.update().unroll(algorithm.k, kUnroll);
+
+  Var across("across"), lane("lane"), below("below"), line("line");
+  LoopLevel step(sums, algorithm.step);
+  algorithm.inputTile.compute_at(step)
+      .store_in(MemoryType::GPUShared)
+      .bound_extent(algorithm.inner, kc)
+      .bound_extent(algorithm.row, algorithm.tileRows())
+      .align_storage(algorithm.inner, kc + static_cast<int>(gpuLinearPadding))
+      .split(algorithm.inner, across, lane, x, TailStrategy::GuardWithIf)
+      .split(algorithm.row, below, line, y, TailStrategy::GuardWithIf)
+      .reorder(across, below, lane, line)
+      .unroll(across)
+      .unroll(below)
+      .gpu_threads(lane, line);
+  algorithm.weightTile.compute_at(step)
+      .store_in(MemoryType::GPUShared)
+      .bound_extent(algorithm.column, panel)
+      .bound_extent(algorithm.inner, kc)
+      .split(algorithm.column, across, lane, x, TailStrategy::GuardWithIf)
+      .split(algorithm.inner, below, line, y, TailStrategy::GuardWithIf)
+      .reorder(across, below, lane, line)
+      .unroll(across)
+      .unroll(below)
+      .gpu_threads(lane, line);
+}
+
+void attn::scheduleLinearGpu(LinearGpuAlgorithm &algorithm) {
+  const GpuLinearBlocks &blocks = algorithm.blocks;
+  LinearAlgorithm &layer = algorithm.layer;
+  Var n = layer.n, m = layer.m, panel("panel"), column("column"), tile("tile"),
+      row("tile_row"), x("thread_x"), y("thread_y");
+  if (layer.hasNorm) {
+    layer.row.compute_root();
+    scheduleNormGpu(layer);
+  }
+  layer.output.bound(n, 0, layer.shape.columns);
+  layer.row.bound(n, 0, layer.shape.columns)
+      .split(n, panel, column, static_cast<int>(blocks.panel()),
+             TailStrategy::GuardWithIf)
+      .split(column, x, column, static_cast<int>(blocks.nr))
+      .split(m, tile, row, algorithm.tileRows(), TailStrategy::GuardWithIf)
+      .split(row, y, row, static_cast<int>(blocks.mr))
+      .reorder(column, row, x, y, tile, panel)
+      .unroll(column)
+      .unroll(row)
+      .gpu_blocks(tile, panel)
+      .gpu_threads(x, y);
+  if (layer.shape.inner > 0)
+    scheduleSums(algorithm, tile);
+}
