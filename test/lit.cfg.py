@@ -20,7 +20,8 @@
 #   %mlir_include  MLIR's headers and .td files
 #
 # Features say what this machine can run: x86-64 or aarch64; avx2, avx512f, amx;
-# asan; python-numpy; minilm. They are read when the tests start, so that nothing about
+# opencl, vulkan (a device); ptxas, spirv-val (programs); asan; python-numpy;
+# minilm. They are read when the tests start, so that nothing about
 # the machine the tools were built on is baked in.
 #
 # ATTN_VERIFY_ROUNDTRIP=1 in the environment makes each attn-opt that prints IR
@@ -29,10 +30,12 @@
 #
 # ===-----------------------------------------------------------------------=== #
 
+import ctypes
 import glob
 import os
 import platform
 import shlex
+import shutil
 
 import lit.formats
 import lit.util
@@ -109,6 +112,53 @@ if machine == "x86_64":
         config.available_features.add("avx512f")
     if {"amx_tile", "amx_bf16"} <= set(flags):
         config.available_features.add("amx")
+# PoCL keeps what it compiled, so that a second run of the tests is quick.
+config.environment["POCL_CACHE_DIR"] = os.path.join(config.attn_build_dir, "pocl")
+
+
+def has_opencl_device():
+    """Whether OpenCL's library is there and a platform has a device."""
+    try:
+        library = ctypes.CDLL("libOpenCL.so.1")
+    except OSError:
+        return False
+    platforms, count = (ctypes.c_void_p * 16)(), ctypes.c_uint(0)
+    if library.clGetPlatformIDs(16, platforms, ctypes.byref(count)):
+        return False
+    for platform_id in platforms[: count.value]:
+        devices = ctypes.c_uint(0)
+        every = ctypes.c_ulong(0xFFFFFFFF)
+        if (
+            library.clGetDeviceIDs(
+                ctypes.c_void_p(platform_id), every, 0, None, ctypes.byref(devices)
+            )
+            == 0
+            and devices.value
+        ):
+            return True
+    return False
+
+
+def has_vulkan_device():
+    """Whether Vulkan's loader is there and a driver stands behind it."""
+    try:
+        ctypes.CDLL("libvulkan.so.1")
+    except OSError:
+        return False
+    return bool(glob.glob("/usr/share/vulkan/icd.d/*.json"))
+
+
+if has_opencl_device():
+    config.available_features.add("opencl")
+if has_vulkan_device():
+    config.available_features.add("vulkan")
+for program in ("ptxas", "spirv-val"):
+    found = shutil.which(program) or shutil.which(
+        program, path="/usr/local/cuda/bin"
+    )
+    if found:
+        config.available_features.add(program)
+        config.substitutions.append(("%" + program, shlex.quote(found)))
 if os.environ.get("ATTN_LARGE_TESTS"):
     config.available_features.add("large")
 if config.attn_sanitize:

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define ATTN_DESCRIPTOR_VERSION 1
+#define ATTN_DESCRIPTOR_VERSION 2
 
 enum { ATTN_MAX_RANK = 8 };
 
@@ -81,6 +81,9 @@ typedef int32_t (*attn_driver_fn)(void *ctx, uint8_t *workspace,
 /* Bytes of workspace, or -1 where the sizes overflow 64 bits. */
 typedef int64_t (*attn_workspace_fn)(const int64_t *dims);
 
+/* What runs the kernels of a variant if not the CPU (lib/Runtime/Device.h). */
+typedef struct attn_device_api attn_device_api;
+
 /* One compiled form of the model. */
 typedef struct attn_variant {
   const char *target;    /* "x86-64-v3" */
@@ -89,6 +92,7 @@ typedef struct attn_variant {
   attn_workspace_fn workspace;
   const attn_variant_weight *weights;
   int64_t num_weights;
+  const attn_device_api *device; /* NULL: the CPU */
 } attn_variant;
 
 typedef struct attn_descriptor {

@@ -38,7 +38,8 @@ typedef enum attn_status {
   ATTN_ERROR_MEMORY = 7,    /* an allocation failed */
   ATTN_ERROR_THREADS = 8,   /* a thread could not be started */
   ATTN_ERROR_VALUE = 9,     /* an input holds a value outside its range */
-  ATTN_ERROR_INTERNAL = 10  /* a kernel failed: a fault of the compiler */
+  ATTN_ERROR_INTERNAL = 10, /* a kernel failed: a fault of the compiler */
+  ATTN_ERROR_DEVICE = 11    /* there is no such device, or it failed */
 } attn_status;
 
 typedef struct attn_model attn_model; /* immutable, shared by threads */
@@ -68,6 +69,14 @@ typedef struct attn_options {
    * ask afterwards. */
   char *error;
   size_t error_size;
+  /* create, of a variant for a device: a part of the name of the device or of
+   * its platform; the first one if it is null. */
+  const char *device;
+  /* create, of a variant for a device: a cl_context or CUcontext of the
+   * caller's to use, and a cl_command_queue or CUstream in it; null for own
+   * ones. They must outlive the context. */
+  void *device_context;
+  void *device_queue;
 } attn_options;
 
 /* NAME_load: weights in memory in the format of the weights file, aligned to
@@ -99,6 +108,12 @@ typedef attn_status (*attn_run_generic_fn)(
  * with a text in NAME_last_error. */
 typedef int64_t (*attn_workspace_size_generic_fn)(attn_ctx *ctx,
                                                   const int64_t *dims);
+/* NAME_bind_device: from here on the input or output of that name is memory of
+ * the caller's on the context's device, a cl_mem or CUdeviceptr with a dense
+ * tensor, which is neither uploaded nor downloaded; its pointer in a run is
+ * ignored and may be null. NULL for memory ends that. */
+typedef attn_status (*attn_bind_device_fn)(attn_ctx *ctx, const char *tensor,
+                                           void *memory);
 /* NAME_last_error: the text of the last failure of this context, else "". */
 typedef const char *(*attn_last_error_fn)(const attn_ctx *ctx);
 /* NAME_status_string: what a status means, never NULL. */

@@ -5,7 +5,7 @@
 /* The typed structs of a model's header are all 8-byte words: the dims, then a
  * pointer and `rank` strides a tensor. One walk over the descriptor turns them
  * into the tables that the generic entry takes. */
-#include "Runtime.h"
+#include "Device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +21,8 @@ attn_status attn_model_run_generic(attn_ctx *ctx, const int64_t *dims,
                                    const int64_t *const *input_strides,
                                    void *const *outputs,
                                    const int64_t *const *output_strides);
+attn_status attn_model_bind_device(attn_ctx *ctx, const char *tensor,
+                                   void *memory);
 int64_t attn_model_workspace_size_generic(attn_ctx *ctx, const int64_t *dims);
 const char *attn_model_last_error(const attn_ctx *ctx);
 
@@ -70,6 +72,14 @@ attn_status attn_model_create(const attn_model *model,
     }
   }
 #undef FAIL
+  const attn_device_api *device = model->variant->device;
+  if (device) {
+    attn_status status = device->attach(ctx, options, error, error_size);
+    if (status) {
+      attn_model_destroy(ctx);
+      return status;
+    }
+  }
   *result = ctx;
   return ATTN_OK;
 }
@@ -78,6 +88,8 @@ void attn_model_destroy(attn_ctx *ctx) {
   if (!ctx)
     return;
   attn_memory memory = ctx->memory;
+  if (ctx->device)
+    ctx->model->variant->device->detach(ctx);
   attn_rt_pool_destroy(&memory, ctx->pool);
   attn_rt_scratch_destroy(ctx);
   attn_rt_deallocate(&memory, ctx->workspace);
@@ -156,6 +168,41 @@ attn_status attn_model_run(attn_ctx *ctx, const void *inputs,
         out_strides);
   return attn_rt_run(ctx, inputs, (const void *const *)in, in_strides, out,
                      out_strides, workspace, workspace_size);
+}
+
+/* The number of an input, or behind them of an output; -1 if there is none. */
+static int32_t find_tensor(const attn_descriptor *descriptor,
+                           const char *name) {
+  for (int32_t i = 0; i < descriptor->num_inputs; ++i)
+    if (!strcmp(descriptor->inputs[i].name, name))
+      return i;
+  for (int32_t i = 0; i < descriptor->num_outputs; ++i)
+    if (!strcmp(descriptor->outputs[i].name, name))
+      return descriptor->num_inputs + i;
+  return -1;
+}
+
+attn_status attn_model_bind_device(attn_ctx *ctx, const char *tensor,
+                                   void *memory) {
+  if (!ctx)
+    return ATTN_ERROR_ARGUMENT;
+  ctx->error[0] = 0;
+  if (!tensor)
+    return attn_rt_ctx_fail(ctx, ATTN_ERROR_ARGUMENT,
+                            "expected the name of an input or output, got a "
+                            "null pointer");
+  int32_t number = find_tensor(ctx->model->descriptor, tensor);
+  if (number < 0)
+    return attn_rt_ctx_fail(ctx, ATTN_ERROR_ARGUMENT,
+                            "expected the name of an input or output of %s, "
+                            "got '%s'",
+                            ctx->model->descriptor->name, tensor);
+  if (!ctx->device)
+    return attn_rt_ctx_fail(ctx, ATTN_ERROR_ARGUMENT,
+                            "expected a model on a device to bind its memory, "
+                            "got variant %s, which runs on the CPU",
+                            ctx->model->variant->target);
+  return ctx->model->variant->device->bind(ctx, number, memory);
 }
 
 const char *attn_model_last_error(const attn_ctx *ctx) {

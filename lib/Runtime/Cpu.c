@@ -6,7 +6,7 @@
  * XGETBV tells; without that the CPUID bit alone would lead to SIGILL. Linux
  * saves the 8 KiB of AMX only for a process that asks for it. */
 #include "attn-c/cpu.h"
-#include "Runtime.h"
+#include "Device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -153,6 +153,12 @@ const attn_variant *attn_rt_choose_variant(const attn_descriptor *descriptor,
     const attn_variant *variant = &descriptor->variants[i];
     if (target && strcmp(target, variant->target))
       continue;
+    /* A device goes before the CPU where there is one. */
+    if (!target && variant->device && descriptor->num_variants > 1) {
+      if (variant->device->is_there(variant->device))
+        return variant;
+      continue;
+    }
     int missing = count_bits(variant->cpu_features & ~features);
     if (missing) {
       if (!nearest || missing < count_bits(nearest->cpu_features & ~features))

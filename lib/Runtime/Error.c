@@ -57,6 +57,8 @@ const char *attn_model_status_string(attn_status status) {
     return "input value out of range";
   case ATTN_ERROR_INTERNAL:
     return "internal error";
+  case ATTN_ERROR_DEVICE:
+    return "device not usable";
   }
   return "unknown status";
 }

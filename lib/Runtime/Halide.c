@@ -11,8 +11,10 @@
 
 void halide_error(void *user_context, const char *message);
 void halide_error(void *user_context, const char *message) {
-  attn_rt_ctx_fail(user_context, ATTN_ERROR_INTERNAL, "a kernel failed: %s",
-                   message);
+  attn_ctx *ctx = user_context;
+  attn_rt_ctx_fail(
+      ctx, ATTN_ERROR_INTERNAL,
+      ctx->device ? "the device failed: %s" : "a kernel failed: %s", message);
 }
 
 void halide_print(void *user_context, const char *message);

@@ -4,8 +4,8 @@
 \*===----------------------------------------------------------------------===*/
 /* Everything is checked before anything is computed: kernels do not check. A
  * tensor whose strides the driver does not take gets a dense copy. */
+#include "Device.h"
 #include "FloatState.h"
-#include "Tensors.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -67,6 +67,7 @@ attn_status attn_rt_run(attn_ctx *ctx, const int64_t *dims,
                         size_t workspace_size) {
   const attn_model *model = ctx->model;
   const attn_descriptor *descriptor = model->descriptor;
+  const attn_device_api *device = model->variant->device;
   int32_t num_inputs = descriptor->num_inputs;
   int32_t count = num_inputs + descriptor->num_outputs;
   attn_rt_tensor tensors[2 * MAX_TENSORS];
@@ -86,9 +87,13 @@ attn_status attn_rt_run(attn_ctx *ctx, const int64_t *dims,
     t->side = output ? "output" : "input";
     data[i] = output ? outputs[at] : (void *)(uintptr_t)inputs[at];
     status = attn_rt_measure(ctx, dims, t);
+    const int64_t *given = all ? all[at] : NULL;
+    if (!status && ctx->device && ctx->device->tensors[i].bound) {
+      given = NULL; /* dense, on the device */
+      data[i] = device->bound_address(ctx, i, (uint64_t)t->bytes);
+    }
     if (!status)
-      status =
-          attn_rt_check_tensor(ctx, t, data[i], all ? all[at] : NULL, output);
+      status = attn_rt_check_tensor(ctx, t, data[i], given, output);
     const attn_rt_tensor *input =
         output && t->info->in_place ? &tensors[t->info->in_place - 1] : NULL;
     if (!status && input)
@@ -152,6 +157,11 @@ attn_status attn_rt_run(attn_ctx *ctx, const int64_t *dims,
     copies += t->bytes;
   }
 
+  if (device) {
+    status = device->begin(ctx, tensors, data, base, driver_bytes);
+    if (status)
+      return status;
+  }
   uint64_t mode = attn_rt_float_enter();
   int32_t result = model->variant->driver(
       ctx, base, dims, data, strides, data + num_inputs, strides + num_inputs,
@@ -161,7 +171,8 @@ attn_status attn_rt_run(attn_ctx *ctx, const int64_t *dims,
   if (result == KERNEL_OUT_OF_MEMORY)
     return ATTN_ERROR_MEMORY; /* halide_malloc has set the text */
   if (result < 0)
-    return attn_rt_ctx_fail(ctx, ATTN_ERROR_INTERNAL,
+    return attn_rt_ctx_fail(ctx,
+                            device ? ATTN_ERROR_DEVICE : ATTN_ERROR_INTERNAL,
                             "a kernel failed with code %d", result);
   if (result)
     return (attn_status)result;

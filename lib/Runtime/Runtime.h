@@ -31,10 +31,11 @@ struct attn_model {
   const attn_descriptor *descriptor;
   const attn_variant *variant;
   attn_memory memory;
-  const unsigned char *base; /* the weights file's bytes, or NULL */
-  size_t mapped;             /* bytes to unmap, 0 if the caller owns them */
-  const void **weights;      /* as the variant's driver wants them */
-  void *repacked;            /* one block for all repacked weights, or NULL */
+  const unsigned char *base;   /* the weights file's bytes, or NULL */
+  size_t mapped;               /* bytes to unmap, 0 if the caller owns them */
+  const void **weights;        /* as the variant's driver wants them */
+  void *repacked;              /* one block for all repacked weights, or NULL */
+  struct attn_device *devices; /* in use by contexts (Device.c) */
 };
 
 typedef struct attn_pool attn_pool;
@@ -50,6 +51,7 @@ struct attn_ctx {
   size_t workspace_size;
   pthread_mutex_t lock; /* of what follows: kernels run on any thread */
   attn_scratch *scratch;
+  struct attn_device_ctx *device; /* NULL: the CPU */
   char error[ATTN_ERROR_TEXT];
 };
 

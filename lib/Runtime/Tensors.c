@@ -63,7 +63,7 @@ attn_status attn_rt_measure(attn_ctx *ctx, const int64_t *dims,
 }
 
 /* Does the driver take the caller's strides as they are? */
-static bool is_taken(const attn_rt_tensor *t) {
+static bool is_taken(const attn_rt_tensor *t, bool on_device) {
   int rank = t->info->rank;
   bool dense = true, wide = true;
   for (int d = 0; d < rank; ++d)
@@ -71,8 +71,8 @@ static bool is_taken(const attn_rt_tensor *t) {
       dense &= t->strides[d] == t->dense[d];
       wide &= t->strides[d] <= INT32_MAX;
     }
-  if (dense)
-    return true;
+  if (dense || on_device) /* a device's tensors are dense */
+    return dense;
   return t->info->strided && wide &&
          (rank == 0 || t->sizes[rank - 1] <= 1 || t->strides[rank - 1] == 1);
 }
@@ -147,7 +147,7 @@ attn_status attn_rt_check_tensor(attn_ctx *ctx, attn_rt_tensor *t,
                             info->name);
   t->address = (uintptr_t)data;
   t->reach = reach;
-  t->copied = !is_taken(t);
+  t->copied = !is_taken(t, ctx->device != NULL);
   return ATTN_OK;
 }
 

@@ -12,8 +12,8 @@ namespace {
 /// A descriptor with two targets, the lesser one first.
 struct Cpu : testing::Test {
   attn_variant variants[2] = {
-      {"x86-64-v2", ATTN_CPU_X86_64_V2, nullptr, nullptr, nullptr, 0},
-      {"x86-64-v3", ATTN_CPU_X86_64_V3, nullptr, nullptr, nullptr, 0}};
+      {"x86-64-v2", ATTN_CPU_X86_64_V2, nullptr, nullptr, nullptr, 0, nullptr},
+      {"x86-64-v3", ATTN_CPU_X86_64_V3, nullptr, nullptr, nullptr, 0, nullptr}};
   attn_descriptor descriptor = {};
   char error[256] = "";
   attn_status status = ATTN_OK;

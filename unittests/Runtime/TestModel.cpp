@@ -41,8 +41,8 @@ static const attn_tensor_info outputs[] = {{"y", ATTN_F32, 2, sizes, 0, 1}};
 static const attn_stored_weight stored[] = {{"w", 192, 12}};
 static const attn_variant_weight weights[] = {{0, 4, 0, 0, 0, 0, 12}};
 static const attn_variant variants[] = {
-    {"plain", 0, runDriver, getWorkspace, weights, 1},
-    {"impossible", ~uint64_t(0), runDriver, getWorkspace, weights, 1}};
+    {"plain", 0, runDriver, getWorkspace, weights, 1, nullptr},
+    {"impossible", ~uint64_t(0), runDriver, getWorkspace, weights, 1, nullptr}};
 
 extern "C" const attn_descriptor attn_model_descriptor = {
     ATTN_DESCRIPTOR_VERSION,

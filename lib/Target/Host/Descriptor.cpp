@@ -98,6 +98,16 @@ struct DescriptorEmitter {
     return array(elements);
   }
 
+  /// The run-time's table for what runs the kernels, null for a CPU.
+  Constant *deviceApi(const TargetInfo &target) {
+    if (!target.isGpu())
+      return null();
+    StringRef name = target.api == DeviceApi::OpenCL ? "attn_rt_opencl"
+                     : target.api == DeviceApi::Cuda ? "attn_rt_cuda"
+                                                     : "attn_rt_vulkan";
+    return module.getOrInsertGlobal(name, llvm::Type::getInt8Ty(context));
+  }
+
   Constant *variants(ArrayRef<VariantSymbols> list,
                      const WeightLayout &layout) {
     llvm::SmallVector<Constant *> elements;
@@ -106,7 +116,7 @@ struct DescriptorEmitter {
           {string(variant.target->name), i64(variant.target->cpuFeatures),
            module.getFunction(variant.driver),
            module.getFunction(variant.workspace), weights(weightList),
-           i64(weightList.size())}));
+           i64(weightList.size()), deviceApi(*variant.target)}));
     return array(elements);
   }
 };

@@ -13,6 +13,7 @@
 //   planMemory       no allocation is left: outputs are written in place, all
 //                    else lies in one workspace
 //   shareInputs      an output that continues an input may have its memory
+//   placeOnDevice    for a device: copies between its memory and the host's
 //   lowerDriver      kernel calls with Halide's buffer structs, the C
 //                    signature, the LLVM dialect
 //
@@ -62,6 +63,9 @@ struct Driver {
 /// Discardable attribute of an attn.call: which inputs take strides.
 inline constexpr llvm::StringLiteral stridedInputsName = "strided_inputs";
 
+/// The same: the run-time's numbers of the tensors that are its operands.
+inline constexpr llvm::StringLiteral deviceRootsName = "device_roots";
+
 mlir::FailureOr<Driver> buildDriver(mlir::ModuleOp variant,
                                     const ModelInterface &interface,
                                     const TargetInfo &target);
@@ -70,6 +74,7 @@ llvm::LogicalResult bufferizeDriver(Driver &driver);
 llvm::LogicalResult settleLoopBuffers(Driver &driver);
 llvm::LogicalResult planMemory(Driver &driver);
 void shareInputs(Driver &driver);
+llvm::LogicalResult placeOnDevice(Driver &driver);
 llvm::LogicalResult lowerDriver(Driver &driver);
 
 /// Bufferization models of attn.call and attn.check_ids.

@@ -83,6 +83,9 @@ struct DriverLowering {
   void callHook(llvm::StringRef kernel, bool isDone);
   void lowerCall(CallOp call);
   void lowerCheck(CheckIdsOp check);
+  mlir::Value callRuntime(llvm::StringRef name, mlir::ValueRange arguments);
+  void lowerTransfer(TransferOp transfer);
+  void lowerDeviceCopy(DeviceCopyOp copy);
   void lowerCalls();
 
   // LowerDriver.cpp

@@ -162,7 +162,8 @@ LogicalResult attn::emitHostText(ModuleOp module, const ObjectOptions &options,
         failed(planMemory(*driver)))
       return failure();
     shareInputs(*driver);
-    if (lowered && failed(lowerDriver(*driver)))
+    if (failed(placeOnDevice(*driver)) ||
+        (lowered && failed(lowerDriver(*driver))))
       return failure();
     // Kernels are what --emit=tiled shows.
     driver->module->walk([&](FunctionOpInterface function) {

@@ -79,6 +79,7 @@ void DriverLowering::allocateCallRoom() {
   };
   function.walk([&](CallOp call) { add(call->getOperands()); });
   function.walk([&](CheckIdsOp check) { add(check->getOperands()); });
+  function.walk([&](DeviceCopyOp copy) { add(copy->getOperands()); });
   builder.setInsertionPointToStart(&function.front());
   buffers = LLVM::AllocaOp::create(builder, loc, pointer, bufferType,
                                    constant(i32, maxBuffers), /*alignment=*/8);
@@ -196,10 +197,13 @@ void DriverLowering::lowerCall(CallOp call) {
   SmallVector<Value> arguments{ctx};
   unsigned numBuffers = 0, numDims = 0;
   Value tooLarge;
+  SmallVector<std::pair<Value, bool>> onDevice;
   for (Value operand : call->getOperands()) {
     if (auto type = dyn_cast<MemRefType>(operand.getType())) {
       arguments.push_back(fillBuffer(operand, numBuffers++, numDims, tooLarge));
       numDims += type.getRank();
+      onDevice.emplace_back(arguments.back(),
+                            llvm::is_contained(call.getOutputs(), operand));
     } else if (operand.getType().isIndex()) {
       arguments.push_back(toI64(operand));
     } else if ((operand.getType().isF16() || operand.getType().isBF16()) &&
@@ -228,6 +232,12 @@ void DriverLowering::lowerCall(CallOp call) {
     cf::CondBranchOp::create(builder, loc, tooLarge, bad, rest);
     builder.setInsertionPointToStart(rest);
   }
+  // The device's memory in the place of the host's.
+  if (auto roots = call->getAttrOfType<DenseI64ArrayAttr>(deviceRootsName))
+    for (auto [root, operand] : llvm::zip_equal(roots.asArrayRef(), onDevice))
+      leaveUnlessZero(callRuntime("attn_rt_device_operand",
+                                  {ctx, constant(i32, root), operand.first,
+                                   constant(i32, operand.second)}));
   LLVM::LLVMFuncOp kernel =
       declare(symbol, i32, ValueRange(arguments).getTypes());
   callHook(call.getCallee(), /*isDone=*/false);
@@ -235,7 +245,47 @@ void DriverLowering::lowerCall(CallOp call) {
       LLVM::CallOp::create(builder, loc, kernel, arguments).getResult();
   callHook(call.getCallee(), /*isDone=*/true);
   leaveUnlessZero(code);
+  if (call->hasAttr(deviceRootsName))
+    leaveUnlessZero(callRuntime("attn_rt_device_done", {ctx}));
   call.erase();
+}
+
+/// What the run-time's function `name` answers.
+Value DriverLowering::callRuntime(StringRef name, ValueRange arguments) {
+  LLVM::LLVMFuncOp callee = declare(name, i32, arguments.getTypes());
+  return LLVM::CallOp::create(builder, loc, callee, arguments).getResult();
+}
+
+void DriverLowering::lowerTransfer(TransferOp transfer) {
+  builder.setInsertionPoint(transfer);
+  loc = transfer.getLoc();
+  Value buffer = transfer.getBuffer();
+  auto type = cast<MemRefType>(buffer.getType());
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+  Value bytes = constant(i64, getElementBytes(type.getElementType()));
+  for (Value size : metadata.getSizes())
+    bytes = LLVM::MulOp::create(builder, loc, bytes, toI64(size));
+  int64_t when = transfer.getUnlessBound() ? 1 : transfer.getIfBound() ? 2 : 0;
+  leaveUnlessZero(callRuntime(
+      "attn_rt_transfer",
+      {ctx, constant(i32, *transfer.getRoot()), getAddress(buffer), bytes,
+       constant(i32, transfer.getToDevice()), constant(i32, when)}));
+  transfer.erase();
+}
+
+void DriverLowering::lowerDeviceCopy(DeviceCopyOp copy) {
+  builder.setInsertionPoint(copy);
+  loc = copy.getLoc();
+  Value tooLarge;
+  int64_t rank = cast<MemRefType>(copy.getSource().getType()).getRank();
+  Value from = fillBuffer(copy.getSource(), 0, 0, tooLarge);
+  Value to = fillBuffer(copy.getTarget(), 1, rank, tooLarge);
+  Value code = callRuntime("attn_rt_device_copy",
+                           {ctx, constant(i32, *copy.getSourceRoot()), from,
+                            constant(i32, *copy.getTargetRoot()), to});
+  leaveUnlessZero(code);
+  copy.erase();
 }
 
 void DriverLowering::lowerCheck(CheckIdsOp check) {
@@ -281,12 +331,16 @@ void DriverLowering::lowerCalls() {
 
   SmallVector<Operation *> work;
   function.walk([&](Operation *op) {
-    if (isa<CallOp, CheckIdsOp>(op))
+    if (isa<CallOp, CheckIdsOp, TransferOp, DeviceCopyOp>(op))
       work.push_back(op);
   });
   for (Operation *op : work) {
     if (auto call = dyn_cast<CallOp>(op))
       lowerCall(call);
+    else if (auto transfer = dyn_cast<TransferOp>(op))
+      lowerTransfer(transfer);
+    else if (auto copy = dyn_cast<DeviceCopyOp>(op))
+      lowerDeviceCopy(copy);
     else
       lowerCheck(cast<CheckIdsOp>(op));
   }

@@ -19,6 +19,7 @@
 #include "attn/Target/Halide/HalideTarget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -111,30 +112,87 @@ LogicalResult ObjectLinker::addRuntime(StringRef triple) {
   return success();
 }
 
+/// Whether a function answers Halide's run-time for devices behind an interface
+/// that no variant has.
+static bool isUnusedHook(StringRef name, ArrayRef<Variant> variants) {
+  for (auto [part, api] : {std::pair(StringRef("_cl_"), DeviceApi::OpenCL),
+                           {"_opencl_", DeviceApi::OpenCL},
+                           {"_cuda_", DeviceApi::Cuda},
+                           {"_vulkan_", DeviceApi::Vulkan}})
+    if (name.contains(part))
+      return llvm::none_of(variants, [&, wanted = api](const Variant &variant) {
+        return variant.target->api == wanted;
+      });
+  return false;
+}
+
+void ObjectLinker::dropUnusedRuntime(ArrayRef<Variant> variants) {
+  llvm::internalizeModule(*object.module, [&](const llvm::GlobalValue &value) {
+    StringRef name = value.getName();
+    return name.starts_with(apiPrefix) ||
+           (name.starts_with("halide_") && !isUnusedHook(name, variants));
+  });
+  dropDeadCode(*object.module, *object.machine);
+}
+
+/// Halide's run-time for the interfaces of all variants.
+static LogicalResult
+emitRuntime(ArrayRef<Variant> variants, StringRef path,
+            llvm::function_ref<InFlightDiagnostic()> emitError) {
+  // Its functions run on every CPU that any variant runs on.
+  const TargetInfo *least = variants.front().target;
+  for (const Variant &variant : variants)
+    if (llvm::popcount(variant.target->cpuFeatures) <
+        llvm::popcount(least->cpuFeatures))
+      least = variant.target;
+  for (const Variant &variant : variants)
+    if (variant.target->isGpu())
+      least = variant.target;
+  return emitHalideRuntime(*least, path, emitError);
+}
+
+/// Halide's run-time for devices registers itself in constructors. They become
+/// the body of a function that ours calls when it needs a device: an object
+/// does nothing when a program starts.
+static void callConstructors(llvm::Module &module) {
+  llvm::LLVMContext &context = module.getContext();
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto *all = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                     "attn_rt_run_constructors", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", all));
+  if (llvm::GlobalVariable *list = module.getNamedGlobal("llvm.global_ctors")) {
+    for (llvm::Use &entry :
+         llvm::cast<llvm::ConstantArray>(list->getInitializer())->operands())
+      builder.CreateCall(type, llvm::cast<llvm::Constant>(entry)
+                                   ->getOperand(1)
+                                   ->stripPointerCasts());
+    list->eraseFromParent();
+  }
+  builder.CreateRetVoid();
+}
+
 /// Only what is still undefined, and only if anything is: kernels rarely need
 /// more than our own definitions.
 LogicalResult ObjectLinker::addHalideRuntime(ArrayRef<Variant> variants,
                                              StringRef folder) {
+  dropUnusedRuntime(variants);
   bool needed = llvm::any_of(*object.module, [](const llvm::Function &f) {
     return f.isDeclaration() && !f.use_empty() &&
            f.getName().starts_with("halide_");
   });
   if (!needed)
     return success();
-  // Its functions run on every CPU that any variant runs on.
-  const Variant *least = variants.begin();
-  for (const Variant &variant : variants)
-    if (llvm::popcount(variant.target->cpuFeatures) <
-        llvm::popcount(least->target->cpuFeatures))
-      least = &variant;
   SmallString<128> path(folder);
   llvm::sys::path::append(path, "halide_runtime.bc");
-  if (failed(emitHalideRuntime(*least->target, path,
-                               [&] { return top.emitError(); })))
+  if (failed(emitRuntime(variants, path, [&] { return top.emitError(); })))
     return failure();
   FailureOr<std::unique_ptr<llvm::Module>> module = readFile(path);
   if (failed(module))
     return failure();
+  if (llvm::any_of(variants, [](const Variant &variant) {
+        return variant.target->isGpu();
+      }))
+    callConstructors(**module);
   // Its global destructors and forced symbols keep a thread pool alive that
   // nobody uses.
   for (StringRef name : {"llvm.global_dtors", "llvm.used"})

@@ -39,6 +39,8 @@ private:
   mlir::FailureOr<std::unique_ptr<llvm::Module>> readFile(llvm::StringRef path);
   llvm::LogicalResult link(std::unique_ptr<llvm::Module> module,
                            unsigned flags);
+  /// Drops what of our run-time none of the variants needs.
+  void dropUnusedRuntime(llvm::ArrayRef<Variant> variants);
 
   mlir::ModuleOp top;
   ObjectModule &object;

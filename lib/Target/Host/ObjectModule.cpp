@@ -89,7 +89,7 @@ LogicalResult ObjectBuilder::buildDrivers() {
     if (failed(bufferizeDriver(*driver)) || failed(planMemory(*driver)))
       return failure();
     shareInputs(*driver);
-    if (failed(lowerDriver(*driver)))
+    if (failed(placeOnDevice(*driver)) || failed(lowerDriver(*driver)))
       return failure();
     drivers.push_back(std::move(*driver));
     symbols.push_back({variant.target, drivers.back().driverName(),

@@ -21,8 +21,11 @@
 using namespace mlir;
 using namespace attn;
 
-/// Slots start at multiples of a cache line, which is also a widest vector.
-static constexpr int64_t alignment = 64;
+/// Slots start at multiples of a cache line, which is also a widest vector; on
+/// a device of what any wants the start of a tensor to be.
+static int64_t getAlignment(const TargetInfo &target) {
+  return target.isGpu() ? 512 : 64;
+}
 
 namespace {
 /// Puts the temporaries of a plan into the workspace.
@@ -62,6 +65,7 @@ FailureOr<Value> Planner::emitOffsets(SizeEmitter &sizes,
   auto named = [&](const Twine &name) {
     return NameLoc::get(builder.getStringAttr(name), loc);
   };
+  int64_t alignment = getAlignment(*driver.target);
   Value offset = sizes.constant(0), round = sizes.constant(alignment - 1);
   Value mask = sizes.constant(-alignment);
   for (SetVector<Value> &candidates : slotBytes) {

@@ -124,11 +124,14 @@ TEST_F(Host, RefusesATargetThatIsNotThereOrUnknown) {
   EXPECT_FALSE(lower("", false, "attributes {attn.target = \"pdp-11\"}"));
   EXPECT_THAT(
       messages,
-      ElementsAre("expected attn.target to be one of x86-64-v2, "
-                  "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, got none: run "
-                  "attn-select-targets",
-                  "expected attn.target to be one of x86-64-v2, "
-                  "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, got 'pdp-11'"));
+      ElementsAre(
+          "expected attn.target to be one of x86-64-v2, "
+          "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, "
+          "opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, got none: run "
+          "attn-select-targets",
+          "expected attn.target to be one of x86-64-v2, "
+          "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, "
+          "opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, got 'pdp-11'"));
 }
 
 TEST_F(Host, RefusesTwoEntries) {

@@ -1,0 +1,44 @@
+/*===- DeviceVulkan.c - devices behind Vulkan --------------------*- C -*-===*\
+|* Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.     *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                   *|
+\*===----------------------------------------------------------------------===*/
+/* Halide's run-time has one Vulkan context a program, with an allocator of its
+ * own, so a device is neither chosen nor given here. */
+#define _GNU_SOURCE
+#include "Device.h"
+#include <dlfcn.h>
+
+const void *halide_vulkan_device_interface(void);
+
+static void close_device(attn_device *device) { dlclose(device->library); }
+
+static attn_status open_device(attn_device *device, const attn_options *options,
+                               char *error, size_t error_size) {
+  if (options &&
+      (options->device || options->device_context || options->device_queue))
+    return attn_rt_fail(error, error_size, ATTN_ERROR_ARGUMENT,
+                        "expected no options.device, device_context or "
+                        "device_queue (because Vulkan's first device is used), "
+                        "got one of them");
+  device->library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!device->library)
+    return attn_rt_fail(error, error_size, ATTN_ERROR_DEVICE,
+                        "expected a Vulkan library (because this variant of "
+                        "the model runs on a device), got: %s",
+                        dlerror());
+  device->context = device; /* Halide's, to be released */
+  return ATTN_OK;
+}
+
+static attn_status open_queue(attn_ctx *ctx, const attn_options *options,
+                              char *error, size_t error_size) {
+  (void)ctx;
+  (void)options;
+  (void)error;
+  (void)error_size;
+  return ATTN_OK;
+}
+
+static void close_queue(attn_ctx *ctx) { (void)ctx; }
+
+ATTN_DEVICE_API(attn_rt_vulkan, "Vulkan", halide_vulkan_device_interface);
