@@ -65,6 +65,21 @@ UNREACHABLE = {
     "expected a region of",
     "expected tensor.parallel_insert_slice",
     "the weight was not checked",
+    # Devices: drivers that refuse what they have just offered, a CUDA driver
+    # where there is none, a context of several devices.
+    "expected a CUDA driver with a device",
+    "expected a context of the CUDA device",
+    "expected a stream of the CUDA device",
+    "expected a cl_context of one device in options.device_context",
+    "expected a context of the OpenCL device",
+    "expected a queue of the OpenCL device",
+    # Ensured by how kernels are scheduled and host functions are made.
+    "expected no truth value as an argument of the device code (because the "
+    "SPIR-V of it is not valid",
+    "expected shared memory of a size that is known when the kernel is compiled",
+    "expected a number of threads that is known when the kernel is compiled",
+    "not supported on a device: expected a buffer that is part of an argument "
+    "or of the workspace",
 }
 
 

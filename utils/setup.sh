@@ -35,10 +35,14 @@ packages=(
   lld-22
   llvm-22-dev
   llvm-22-tools
+  mesa-vulkan-drivers
   mlir-22-tools
   ninja-build
+  ocl-icd-libopencl1
+  pocl-opencl-icd
   python3
   python3-venv
+  spirv-tools
 )
 
 say() { echo "setup: $*"; }
