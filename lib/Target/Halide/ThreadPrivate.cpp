@@ -106,8 +106,8 @@ private:
     }
     const auto *below = full.as<LT>();
     const auto *most = full.as<LE>();
-    bool isOne = (below && is_const_one(below->b)) ||
-                 (most && is_const_zero(most->b));
+    bool isOne =
+        (below && is_const_one(below->b)) || (most && is_const_zero(most->b));
     if (!isOne)
       return;
     const auto *thread = (below ? below->a : most->a).as<Variable>();

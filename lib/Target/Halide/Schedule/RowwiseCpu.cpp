@@ -62,7 +62,8 @@ void attn::scheduleRowwiseCpu(RowwiseAlgorithm &algorithm) {
   Func output = algorithm.output;
   Var n = algorithm.column, chunk("chunk"), lane("lane"), task("task");
   if (algorithm.hasColumns)
-    output.split(n, chunk, lane, algorithm.plan.vector, TailStrategy::GuardWithIf)
+    output
+        .split(n, chunk, lane, algorithm.plan.vector, TailStrategy::GuardWithIf)
         .vectorize(lane);
   if (algorithm.rows.empty()) {
     Var inTask("in_task");
@@ -78,7 +79,9 @@ void attn::scheduleRowwiseCpu(RowwiseAlgorithm &algorithm) {
     return;
   }
   Var row = algorithm.rows.front(), group("row_group"), inGroup("in_group");
-  output.split(row, group, inGroup, algorithm.plan.group, TailStrategy::GuardWithIf)
+  output
+      .split(row, group, inGroup, algorithm.plan.group,
+             TailStrategy::GuardWithIf)
       .unroll(inGroup);
   std::vector<VarOrRVar> order;
   if (algorithm.hasColumns)
