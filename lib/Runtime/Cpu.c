@@ -148,7 +148,7 @@ const attn_variant *attn_rt_choose_variant(const attn_descriptor *descriptor,
                                            uint64_t features, char *error,
                                            size_t error_size,
                                            attn_status *status) {
-  const attn_variant *best = NULL, *nearest = NULL;
+  const attn_variant *best = NULL, *nearest = NULL, *device = NULL;
   for (int32_t i = 0; i < descriptor->num_variants; ++i) {
     const attn_variant *variant = &descriptor->variants[i];
     if (target && strcmp(target, variant->target))
@@ -157,6 +157,8 @@ const attn_variant *attn_rt_choose_variant(const attn_descriptor *descriptor,
     if (!target && variant->device && descriptor->num_variants > 1) {
       if (variant->device->is_there(variant->device))
         return variant;
+      if (!device)
+        device = variant;
       continue;
     }
     int missing = count_bits(variant->cpu_features & ~features);
@@ -170,6 +172,9 @@ const attn_variant *attn_rt_choose_variant(const attn_descriptor *descriptor,
   }
   if (best)
     return best;
+  /* A context of it says what is missing. */
+  if (!nearest && device)
+    return device;
   if (!nearest) {
     char list[128] = "";
     for (int32_t i = 0; i < descriptor->num_variants; ++i) {

@@ -7,6 +7,7 @@
  * else that is on a device belongs to one context. */
 #define _DEFAULT_SOURCE
 #include "Device.h"
+#include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -23,6 +24,15 @@ static bool is_same(const char *a, const char *b) {
   return a && b ? !strcmp(a, b) : a == b;
 }
 
+static void release_weights(attn_ctx *ctx, attn_device *device) {
+  if (device->weights)
+    for (int64_t i = 0; i < ctx->model->variant->num_weights; ++i)
+      attn_rt_region_release(ctx, &device->weights[i]);
+  attn_rt_deallocate(&ctx->model->memory, device->weights);
+  device->weights = NULL;
+}
+
+/* All of them or none. */
 static attn_status upload_weights(attn_ctx *ctx, attn_device *device) {
   const attn_model *model = ctx->model;
   int64_t count = model->variant->num_weights;
@@ -41,8 +51,10 @@ static attn_status upload_weights(attn_ctx *ctx, attn_device *device) {
     if (!status)
       status = attn_rt_region_copy(ctx, region, 0, bytes,
                                    (void *)(uintptr_t)model->weights[i], true);
-    if (status)
+    if (status) {
+      release_weights(ctx, device);
       return status;
+    }
   }
   return ATTN_OK;
 }
@@ -57,12 +69,9 @@ static void release_device(attn_ctx *ctx, attn_device *device) {
       *link = device->next;
       break;
     }
-  if (device->weights)
-    for (int64_t i = 0; i < model->variant->num_weights; ++i)
-      attn_rt_region_release(ctx, &device->weights[i]);
+  release_weights(ctx, device);
   if (device->context)
     halide_device_release(ctx, api->get_interface());
-  attn_rt_deallocate(&model->memory, device->weights);
   attn_rt_deallocate(&model->memory, device->name);
 }
 
@@ -77,20 +86,19 @@ static attn_device *find_device(attn_ctx *ctx, const attn_options *options,
                 : device->owned && is_same(device->name, name))
       return device;
   attn_device *device = attn_rt_allocate(&model->memory, sizeof *device);
-  if (!device) {
+  char *copy = name ? attn_rt_allocate(&model->memory, strlen(name) + 1) : NULL;
+  if (!device || (name && !copy)) {
+    attn_rt_deallocate(&model->memory, device);
+    attn_rt_deallocate(&model->memory, copy);
     *status = attn_rt_ctx_fail(ctx, ATTN_ERROR_MEMORY,
                                "out of memory: a device needs %zu bytes",
-                               sizeof *device);
+                               sizeof *device + (name ? strlen(name) + 1 : 0));
     return NULL;
   }
   memset(device, 0, sizeof *device);
   device->alignment = 1;
   device->owned = !context;
-  if (name) {
-    device->name = attn_rt_allocate(&model->memory, strlen(name) + 1);
-    if (device->name)
-      strcpy(device->name, name);
-  }
+  device->name = name ? strcpy(copy, name) : NULL;
   *status = model->variant->device->open(device, options, ctx->error,
                                          sizeof ctx->error);
   if (*status) {
@@ -101,6 +109,23 @@ static attn_device *find_device(attn_ctx *ctx, const attn_options *options,
   device->next = model->devices;
   model->devices = device;
   return device;
+}
+
+attn_status attn_rt_open_library(attn_device *device, const char *name,
+                                 const char *what, char *error,
+                                 size_t error_size) {
+  device->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (device->library)
+    return ATTN_OK;
+  return attn_rt_fail(error, error_size, ATTN_ERROR_DEVICE,
+                      "expected %s (because this variant of the model runs on "
+                      "a device), got: %s",
+                      what, dlerror());
+}
+
+void *attn_rt_get_symbol(const char *library, const char *name) {
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  return handle ? dlsym(handle, name) : NULL;
 }
 
 /* The object writer makes this of the constructors of Halide's run-time. */
@@ -194,25 +219,7 @@ bool attn_rt_device_is_there(const attn_device_api *api) {
 attn_status attn_rt_device_bind(attn_ctx *ctx, int32_t tensor, void *memory) {
   attn_region *region = &ctx->device->tensors[tensor];
   attn_rt_region_release(ctx, region);
-  if (!memory)
-    return ATTN_OK;
-  memset(&region->memory, 0, sizeof region->memory);
-  region->memory.type_code = 1;
-  region->memory.type_bits = 8;
-  region->memory.type_lanes = 1;
-  region->memory.dimensions = 2;
-  region->memory.dim = region->dims;
-  memset(region->dims, 0, sizeof region->dims);
-  region->dims[0].extent = region->dims[1].extent = 1;
-  region->dims[0].stride = 1;
-  region->dims[1].stride = 1 << 30;
-  if (halide_device_wrap_native(ctx, &region->memory,
-                                (uint64_t)(uintptr_t)memory,
-                                ctx->model->variant->device->get_interface()))
-    return ATTN_ERROR_DEVICE;
-  region->bound = true;
-  region->handle = memory;
-  return ATTN_OK;
+  return memory ? attn_rt_region_wrap(ctx, region, memory) : ATTN_OK;
 }
 
 void *attn_rt_bound_address(attn_ctx *ctx, int32_t tensor, uint64_t bytes) {

@@ -3,11 +3,11 @@
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                   *|
 \*===----------------------------------------------------------------------===*/
 /* A variant for a device runs the same driver as one for a CPU, on the same
- * host addresses: what a kernel of the device reads or writes is found by the
- * address of the tensor in the host's memory, which the device's memory
- * mirrors. The driver says when a tensor goes from one to the other. Objects
- * without such a variant hold nothing of this: all goes through
- * attn_variant.device.
+ * host addresses. The driver names a tensor by its root (an input, an output, a
+ * weight or the workspace) and its address in the host's memory; it lies as far
+ * behind the start of the root in the device's memory. The driver says when a
+ * tensor goes from one to the other. Objects without such a variant hold
+ * nothing of this: all goes through attn_variant.device.
  *
  * Halide's run-time does the work: its C interface is declared here as far as
  * it is used. */
@@ -121,7 +121,6 @@ struct attn_device_api {
   /* Whether a context could be created without options. */
   bool (*is_there)(const attn_device_api *api);
   /* The interface's own file. */
-  const char *name;
   const void *(*get_interface)(void);
   attn_status (*open)(attn_device *device, const attn_options *options,
                       char *error, size_t error_size);
@@ -132,14 +131,13 @@ struct attn_device_api {
 };
 
 /* Defines an attn_device_api of Device.c's functions and those of a file. */
-#define ATTN_DEVICE_API(symbol, label, get_interface)                          \
+#define ATTN_DEVICE_API(symbol, get_interface)                                 \
   const attn_device_api symbol = {attn_rt_device_attach,                       \
                                   attn_rt_device_detach,                       \
                                   attn_rt_device_bind,                         \
                                   attn_rt_device_begin,                        \
                                   attn_rt_bound_address,                       \
                                   attn_rt_device_is_there,                     \
-                                  label,                                       \
                                   get_interface,                               \
                                   open_device,                                 \
                                   close_device,                                \
@@ -155,9 +153,20 @@ attn_status attn_rt_device_begin(attn_ctx *ctx, const attn_rt_tensor *tensors,
 void *attn_rt_bound_address(attn_ctx *ctx, int32_t tensor, uint64_t bytes);
 bool attn_rt_device_is_there(const attn_device_api *api);
 
+/* Opens the library of an interface; where it is not there the text says that
+ * `what` was expected, such as "an OpenCL library". */
+attn_status attn_rt_open_library(attn_device *device, const char *name,
+                                 const char *what, char *error,
+                                 size_t error_size);
+/* A function of a library that stays open: Halide keeps what it found. */
+void *attn_rt_get_symbol(const char *library, const char *name);
+
 /* Regions.c: all return 0 or an attn_status with a text in the context. */
 attn_status attn_rt_region_reserve(attn_ctx *ctx, attn_region *region,
                                    uint64_t bytes, const char *what);
+/* Takes memory of the caller's, by the interface's own handle. */
+attn_status attn_rt_region_wrap(attn_ctx *ctx, attn_region *region,
+                                void *handle);
 void attn_rt_region_release(attn_ctx *ctx, attn_region *region);
 /* The memory from `offset` on; NULL with a text. */
 attn_view *attn_rt_region_view(attn_ctx *ctx, attn_region *region,

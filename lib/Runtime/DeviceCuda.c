@@ -68,15 +68,12 @@ static void close_device(attn_device *device) {
 static attn_status open_device(attn_device *device, const attn_options *options,
                                char *error, size_t error_size) {
   const char *wanted = options ? options->device : NULL;
-  device->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  if (!device->library)
-    return attn_rt_fail(error, error_size, ATTN_ERROR_DEVICE,
-                        "expected the CUDA driver (because this variant of the "
-                        "model runs on a device), got: %s",
-                        dlerror());
+  attn_status status = attn_rt_open_library(
+      device, library_name, "the CUDA driver", error, error_size);
+  if (status)
+    return status;
   CUDA_FUNCTION(device, init, "cuInit", uint32_t);
   CUDA_FUNCTION(device, retain, "cuDevicePrimaryCtxRetain", void **, int32_t);
-  attn_status status = ATTN_OK;
   char seen[ATTN_ERROR_TEXT / 2];
   int32_t code = init ? init(0) : -1;
   if (code) {
@@ -146,7 +143,7 @@ static void close_queue(attn_ctx *ctx) {
     in_context(own->shared, "cuStreamDestroy_v2", own->queue, 0);
 }
 
-ATTN_DEVICE_API(attn_rt_cuda, "CUDA", halide_cuda_device_interface);
+ATTN_DEVICE_API(attn_rt_cuda, halide_cuda_device_interface);
 
 /* What Halide's run-time asks. */
 
@@ -179,7 +176,5 @@ int halide_cuda_get_stream(void *user_context, void *context, void **stream) {
 void *halide_cuda_get_symbol(void *user_context, const char *name);
 void *halide_cuda_get_symbol(void *user_context, const char *name) {
   (void)user_context;
-  /* Never closed: Halide keeps what it found. */
-  void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  return library ? dlsym(library, name) : NULL;
+  return attn_rt_get_symbol(library_name, name);
 }

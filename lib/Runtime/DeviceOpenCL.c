@@ -103,17 +103,14 @@ static void close_device(attn_device *device) {
 static attn_status open_device(attn_device *device, const attn_options *options,
                                char *error, size_t error_size) {
   const char *wanted = options ? options->device : NULL;
-  device->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  if (!device->library)
-    return attn_rt_fail(error, error_size, ATTN_ERROR_DEVICE,
-                        "expected an OpenCL library (because this variant of "
-                        "the model runs on a device), got: %s",
-                        dlerror());
+  attn_status status = attn_rt_open_library(
+      device, library_name, "an OpenCL library", error, error_size);
+  if (status)
+    return status;
   CL_FUNCTION(device, void *, clCreateContext, const void *, uint32_t,
               void *const *, void *, void *, int32_t *);
   CL_FUNCTION(device, int32_t, clGetDeviceInfo, void *, uint32_t, size_t,
               void *, size_t *);
-  attn_status status = ATTN_OK;
   char seen[ATTN_ERROR_TEXT / 2];
   int32_t code = 0;
   if (!device->owned) {
@@ -179,7 +176,7 @@ static void close_queue(attn_ctx *ctx) {
     clReleaseCommandQueue(own->queue);
 }
 
-ATTN_DEVICE_API(attn_rt_opencl, "OpenCL", halide_opencl_device_interface);
+ATTN_DEVICE_API(attn_rt_opencl, halide_opencl_device_interface);
 
 /* What Halide's run-time asks. */
 
@@ -205,7 +202,5 @@ int halide_release_cl_context(void *user_context) {
 void *halide_opencl_get_symbol(void *user_context, const char *name);
 void *halide_opencl_get_symbol(void *user_context, const char *name) {
   (void)user_context;
-  /* Never closed: Halide keeps what it found. */
-  void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  return library ? dlsym(library, name) : NULL;
+  return attn_rt_get_symbol(library_name, name);
 }

@@ -20,12 +20,10 @@ static attn_status open_device(attn_device *device, const attn_options *options,
                         "expected no options.device, device_context or "
                         "device_queue (because Vulkan's first device is used), "
                         "got one of them");
-  device->library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!device->library)
-    return attn_rt_fail(error, error_size, ATTN_ERROR_DEVICE,
-                        "expected a Vulkan library (because this variant of "
-                        "the model runs on a device), got: %s",
-                        dlerror());
+  attn_status status = attn_rt_open_library(
+      device, "libvulkan.so.1", "a Vulkan library", error, error_size);
+  if (status)
+    return status;
   device->context = device; /* Halide's, to be released */
   return ATTN_OK;
 }
@@ -41,4 +39,4 @@ static attn_status open_queue(attn_ctx *ctx, const attn_options *options,
 
 static void close_queue(attn_ctx *ctx) { (void)ctx; }
 
-ATTN_DEVICE_API(attn_rt_vulkan, "Vulkan", halide_vulkan_device_interface);
+ATTN_DEVICE_API(attn_rt_vulkan, halide_vulkan_device_interface);

@@ -87,6 +87,17 @@ attn_status attn_rt_region_reserve(attn_ctx *ctx, attn_region *region,
   return ATTN_OK;
 }
 
+attn_status attn_rt_region_wrap(attn_ctx *ctx, attn_region *region,
+                                void *handle) {
+  describe(&region->memory, region->dims, 1);
+  if (halide_device_wrap_native(ctx, &region->memory,
+                                (uint64_t)(uintptr_t)handle, interface_of(ctx)))
+    return ATTN_ERROR_DEVICE;
+  region->bound = true;
+  region->handle = handle;
+  return ATTN_OK;
+}
+
 attn_view *attn_rt_region_view(attn_ctx *ctx, attn_region *region,
                                uint64_t offset, attn_status *status) {
   for (attn_view *view = region->views; view; view = view->next)

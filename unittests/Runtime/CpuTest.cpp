@@ -5,6 +5,11 @@
 
 #include "attn-c/cpu.h"
 #include "TestModel.h"
+
+extern "C" {
+#include "Device.h"
+}
+
 #include "gtest/gtest.h"
 
 namespace {
@@ -62,6 +67,20 @@ TEST_F(Cpu, ListsTheTargetsWhereAnUnknownOneIsWanted) {
   EXPECT_EQ(status, ATTN_ERROR_ARGUMENT);
   EXPECT_STREQ(error, "expected options.target to be one of the model's "
                       "variants (x86-64-v2, x86-64-v3), got 'x86-64-v9'");
+}
+
+/// With devices only, and none there, the first is taken: its context says what
+/// is missing.
+TEST_F(Cpu, TakesTheFirstOfSeveralDevices) {
+  attn_device_api api = {};
+  api.is_there = [](const attn_device_api *) { return false; };
+  variants[0] = {"opencl", 0, nullptr, nullptr, nullptr, 0, &api};
+  variants[1] = {"cuda", 0, nullptr, nullptr, nullptr, 0, &api};
+  EXPECT_STREQ(choose(ATTN_CPU_X86_64_V4), "opencl");
+  variants[0] = {"x86-64-v4", ATTN_CPU_X86_64_V4, nullptr, nullptr, nullptr, 0,
+                 nullptr};
+  EXPECT_STREQ(choose(ATTN_CPU_X86_64_V3), nullptr);
+  EXPECT_EQ(status, ATTN_ERROR_CPU);
 }
 
 #if defined(__x86_64__)

@@ -166,12 +166,24 @@ LogicalResult attn::compileKernel(KernelOp kernel, const TargetInfo &target,
 }
 
 LogicalResult
-attn::emitHalideRuntime(const TargetInfo &target, StringRef path,
+attn::emitHalideRuntime(ArrayRef<const TargetInfo *> targets, StringRef path,
                         llvm::function_ref<InFlightDiagnostic()> emitError) {
   return guarded(emitError, [&] {
-    Halide::Target withRuntime =
-        getHalideTarget(target).without_feature(Halide::Target::NoRuntime);
-    Halide::Module empty("halide_runtime", withRuntime);
+    // Its functions run on every CPU that any of the targets runs on.
+    const TargetInfo *least = *llvm::min_element(
+        targets, [](const TargetInfo *a, const TargetInfo *b) {
+          return llvm::popcount(a->cpuFeatures) <
+                 llvm::popcount(b->cpuFeatures);
+        });
+    Halide::Target runtime =
+        getHalideTarget(*least).without_feature(Halide::Target::NoRuntime);
+    for (const TargetInfo *target : targets)
+      for (Halide::Target::Feature interface :
+           {Halide::Target::OpenCL, Halide::Target::CUDA,
+            Halide::Target::Vulkan})
+        if (getHalideTarget(*target).has_feature(interface))
+          runtime.set_feature(interface);
+    Halide::Module empty("halide_runtime", runtime);
     empty.compile({{Halide::OutputFileType::bitcode, path.str()}});
     return success();
   });

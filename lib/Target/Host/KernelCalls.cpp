@@ -266,6 +266,7 @@ void DriverLowering::lowerTransfer(TransferOp transfer) {
   Value bytes = constant(i64, getElementBytes(type.getElementType()));
   for (Value size : metadata.getSizes())
     bytes = LLVM::MulOp::create(builder, loc, bytes, toI64(size));
+  // UNLESS_BOUND, IF_BOUND and ALWAYS of the run-time's Device.h.
   int64_t when = transfer.getUnlessBound() ? 1 : transfer.getIfBound() ? 2 : 0;
   leaveUnlessZero(callRuntime(
       "attn_rt_transfer",

@@ -135,22 +135,6 @@ void ObjectLinker::dropUnusedRuntime(ArrayRef<Variant> variants) {
   dropDeadCode(*object.module, *object.machine);
 }
 
-/// Halide's run-time for the interfaces of all variants.
-static LogicalResult
-emitRuntime(ArrayRef<Variant> variants, StringRef path,
-            llvm::function_ref<InFlightDiagnostic()> emitError) {
-  // Its functions run on every CPU that any variant runs on.
-  const TargetInfo *least = variants.front().target;
-  for (const Variant &variant : variants)
-    if (llvm::popcount(variant.target->cpuFeatures) <
-        llvm::popcount(least->cpuFeatures))
-      least = variant.target;
-  for (const Variant &variant : variants)
-    if (variant.target->isGpu())
-      least = variant.target;
-  return emitHalideRuntime(*least, path, emitError);
-}
-
 /// Halide's run-time for devices registers itself in constructors. They become
 /// the body of a function that ours calls when it needs a device: an object
 /// does nothing when a program starts.
@@ -184,7 +168,9 @@ LogicalResult ObjectLinker::addHalideRuntime(ArrayRef<Variant> variants,
     return success();
   SmallString<128> path(folder);
   llvm::sys::path::append(path, "halide_runtime.bc");
-  if (failed(emitRuntime(variants, path, [&] { return top.emitError(); })))
+  auto targets = llvm::map_to_vector(
+      variants, [](const Variant &variant) { return variant.target; });
+  if (failed(emitHalideRuntime(targets, path, [&] { return top.emitError(); })))
     return failure();
   FailureOr<std::unique_ptr<llvm::Module>> module = readFile(path);
   if (failed(module))

@@ -298,7 +298,7 @@ static DeviceFunctions loadRuntime(llvm::orc::LLJIT &jit,
   mlir::MLIRContext mlirContext(mlir::MLIRContext::Threading::DISABLED);
   std::string path = files.path("runtime.bc");
   EXPECT_TRUE(
-      mlir::succeeded(emitHalideRuntime(*lookupTarget(target), path, [&]() {
+      mlir::succeeded(emitHalideRuntime(lookupTarget(target), path, [&]() {
         return mlir::emitError(mlir::UnknownLoc::get(&mlirContext));
       })));
   auto context = std::make_unique<llvm::LLVMContext>();

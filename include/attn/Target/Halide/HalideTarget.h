@@ -77,11 +77,12 @@ mlir::LogicalResult compileKernels(mlir::ModuleOp module,
 /// returns the exit status.
 std::optional<int> runAsKernelCompiler(int argc, char **argv);
 
-/// Writes Halide's own run-time (parallel loops, error texts, the interface of
-/// a device) for a target as bitcode; the kernels need it once a program. That
-/// of a device has constructors, which must run.
+/// Writes Halide's own run-time (parallel loops, error texts, the interfaces of
+/// devices) for the variants of one program as bitcode; the kernels need it
+/// once. That of a device has constructors, which must run.
 mlir::LogicalResult
-emitHalideRuntime(const TargetInfo &target, llvm::StringRef path,
+emitHalideRuntime(llvm::ArrayRef<const TargetInfo *> targets,
+                  llvm::StringRef path,
                   llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace attn

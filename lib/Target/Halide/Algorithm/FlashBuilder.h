@@ -73,6 +73,11 @@ private:
   Halide::Func reduceKeys(FlashStage &stage, ExprEmitter &inside,
                           bool isMaximum);
   mlir::LogicalResult buildMix(FlashStage &stage, ExprEmitter &inside);
+  /// What the value region, if any, makes of an element of a value.
+  mlir::FailureOr<Halide::Expr> changeValue(TileMixOp op, ExprEmitter &inside,
+                                            const Halide::Expr &element,
+                                            const Halide::Expr &key,
+                                            const Halide::Expr &channel);
   void buildFinite(FlashStage &stage, ExprEmitter &inside);
   mlir::LogicalResult buildUpdate(FlashStage &stage, ExprEmitter &around,
                                   ExprEmitter &inside);

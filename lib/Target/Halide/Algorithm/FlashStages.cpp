@@ -60,6 +60,22 @@ void FlashBuilder::buildFinite(FlashStage &stage, ExprEmitter &inside) {
   stage.finiteLane = lane.x;
 }
 
+FailureOr<Expr> FlashBuilder::changeValue(TileMixOp op, ExprEmitter &inside,
+                                          const Expr &element, const Expr &key,
+                                          const Expr &channel) {
+  if (op.getValues().empty())
+    return element;
+  auto args = positions(op.getPosition(), inside, out.q, key);
+  if (failed(args))
+    return failure();
+  args->insert(args->begin(), element);
+  args->push_back(channel);
+  auto changed = inside.emitRegion(op.getValues(), *args, op.getCaptures());
+  if (failed(changed))
+    return failure();
+  return Halide::cast<float>(changed->front());
+}
+
 LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
   if (out.isGpu)
     return buildThreadMix(stage, inside);
@@ -119,17 +135,11 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
     Expr element = *value;
     if (stage.wideValues.defined())
       element = stage.wideValues(at({out.di, key, out.dg, out.t}));
-    if (hasRegion) {
-      auto args = positions(op.getPosition(), inside, out.q, mixKeys);
-      if (failed(args))
-        return failure();
-      args->insert(args->begin(), element);
-      args->push_back(channel);
-      auto changed = inside.emitRegion(op.getValues(), *args, op.getCaptures());
-      if (failed(changed))
-        return failure();
-      element = Halide::cast<float>(changed->front());
-    }
+    FailureOr<Expr> changed =
+        changeValue(op, inside, element, mixKeys, channel);
+    if (failed(changed))
+      return failure();
+    element = *changed;
     if (slow || alwaysAsks) {
       FailureOr<Expr> keep = isVisible(stage, inside, out.q, mixKeys);
       if (failed(keep))

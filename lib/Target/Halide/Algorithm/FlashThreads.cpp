@@ -83,20 +83,13 @@ LogicalResult FlashBuilder::buildThreadMix(FlashStage &stage,
   Expr channel = Halide::min(out.dg * columns + out.di,
                              static_cast<int>(out.valueSize) - 1);
   Expr element = stage.wideValues(at({channel, keys.x, out.t}));
-  if (!op.getValues().empty()) {
-    auto args = positions(op.getPosition(), inside, out.q, keys.x);
-    if (failed(args))
-      return failure();
-    args->insert(args->begin(), element);
-    args->push_back(channel);
-    auto changed = inside.emitRegion(op.getValues(), *args, op.getCaptures());
-    if (failed(changed))
-      return failure();
-    element = Halide::cast<float>(changed->front());
-    // What a region makes of a row that does not exist.
-    if (!stage.full)
-      element = selectBits(keys.x < *validKeys(stage, inside), element, 0);
-  }
+  FailureOr<Expr> changed = changeValue(op, inside, element, keys.x, channel);
+  if (failed(changed))
+    return failure();
+  element = *changed;
+  // What a region makes of a row that does not exist.
+  if (!op.getValues().empty() && !stage.full)
+    element = selectBits(keys.x < *validKeys(stage, inside), element, 0);
   // The sum of the weights is that of a channel of ones.
   element =
       Halide::select(out.dg == static_cast<int>(out.blocks()), 1.0f, element);

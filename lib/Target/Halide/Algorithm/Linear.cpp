@@ -25,18 +25,24 @@ using Halide::RDom;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel,
-                                            const TargetInfo &target) {
-  auto type = cast<RankedTensorType>(op.getWeight().getType());
-  auto inputType = cast<RankedTensorType>(op.getInput().getType());
-  auto resultType = cast<RankedTensorType>(op.getResult().getType());
-  for (Type element : {type.getElementType(), inputType.getElementType(),
-                       resultType.getElementType()})
-    if (!element.isF32() && !isHalfFloat(element))
+LogicalResult attn::checkLinearElements(FusedLinearOp op) {
+  for (Type type : {op.getWeight().getType().getElementType(),
+                    op.getInput().getType().getElementType(),
+                    op.getResult().getType().getElementType()})
+    if (!type.isF32() && !isHalfFloat(type))
       return op.emitOpError("not supported by the Halide target: expected "
                             "input, weight and result of f32, f16 or bf16, "
                             "got element type ")
-             << element;
+             << type;
+  return success();
+}
+
+FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel,
+                                            const TargetInfo &target) {
+  auto type = cast<RankedTensorType>(op.getWeight().getType());
+  auto resultType = cast<RankedTensorType>(op.getResult().getType());
+  if (failed(checkLinearElements(op)))
+    return failure();
   auto schedule =
       dyn_cast_or_null<LinearScheduleAttr>(kernel.getScheduleAttr());
   if (!schedule)

@@ -74,6 +74,9 @@ struct LinearAlgorithm {
   Halide::Expr blocksAreTasks; ///< Whether row blocks are what threads share.
 };
 
+/// Reports input, weight or result of other elements than the target has.
+mlir::LogicalResult checkLinearElements(FusedLinearOp op);
+
 /// The shape of a kernel, or an error about its types or its schedule.
 mlir::FailureOr<LinearShape> getLinearShape(FusedLinearOp op, KernelOp kernel,
                                             const TargetInfo &target);

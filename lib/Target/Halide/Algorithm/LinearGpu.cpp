@@ -21,14 +21,8 @@ using Halide::Func;
 
 /// The blocks of a kernel, or an error about its types or its schedule.
 static FailureOr<GpuLinearBlocks> getBlocks(FusedLinearOp op, KernelOp kernel) {
-  for (Type type : {op.getWeight().getType().getElementType(),
-                    op.getInput().getType().getElementType(),
-                    op.getResult().getType().getElementType()})
-    if (!type.isF32() && !isHalfFloat(type))
-      return op.emitOpError("not supported by the Halide target: expected "
-                            "input, weight and result of f32, f16 or bf16, "
-                            "got element type ")
-             << type;
+  if (failed(checkLinearElements(op)))
+    return failure();
   auto schedule =
       dyn_cast_or_null<GpuLinearScheduleAttr>(kernel.getScheduleAttr());
   if (!schedule)

@@ -22,6 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FlashParts.h"
+#include "GpuBlocks.h"
 
 #include "attn/Analysis/TargetInfo.h"
 
@@ -104,17 +105,12 @@ void FlashGpuSchedule::placeBlocks(Func func, const std::vector<Var> &vars) {
   for (const Var &var : llvm::reverse(vars))
     if (!var.same_as(a.d) && !var.same_as(a.row))
       blocks.push_back(var);
-  order.insert(order.end(), blocks.begin(), blocks.end());
-  func.reorder(order).gpu_threads(threadX, threadY);
-  // A device counts blocks in three dimensions. Of a fourth one, which the
-  // chunks of keys are, there is a launch for each batch entry.
-  if (blocks.size() > 3) {
-    func.reorder(blocks[3], blocks[2]);
-    blocks.erase(blocks.begin() + 2);
-  }
-  for (const Var &var : blocks)
-    func.gpu_blocks(var);
-  tileLoop = block;
+  // Of a fourth one, which the chunks of keys are, there is a launch for each
+  // batch entry.
+  if (blocks.size() > 3)
+    std::swap(blocks[2], blocks[3]);
+  tileLoop = placeOnBlocks(func, order, blocks);
+  func.gpu_threads(threadX, threadY);
 }
 
 void FlashGpuSchedule::scheduleResult() {
@@ -184,11 +180,7 @@ void FlashGpuSchedule::boundCounters(FlashStage &stage) {
     parts.push_back(test.lanes);
     parts.push_back(test.any);
   }
-  for (Func part : parts) {
-    part.bound_extent(a.t, 1);
-    for (const Var &counter : a.counters)
-      part.bound_extent(counter, 1);
-  }
+  boundEach(parts);
 }
 
 void FlashGpuSchedule::scheduleTests(FlashStage &stage) {

@@ -134,6 +134,14 @@ void FlashParts::scheduleResult() {
 // Key tiles
 //===----------------------------------------------------------------------===//
 
+void FlashParts::boundEach(llvm::ArrayRef<Func> parts) {
+  for (Func part : parts) {
+    part.bound_extent(a.t, 1);
+    for (const Var &counter : a.counters)
+      part.bound_extent(counter, 1);
+  }
+}
+
 void FlashParts::boundCounters(FlashStage &stage) {
   std::vector<Func> parts = {stage.visible, stage.scores,  stage.tileMax,
                              stage.offset,  stage.weights, stage.tileSum,
@@ -154,11 +162,7 @@ void FlashParts::boundCounters(FlashStage &stage) {
     parts.push_back(test.lanes);
     parts.push_back(test.any);
   }
-  for (Func part : parts) {
-    part.bound_extent(a.t, 1);
-    for (const Var &counter : a.counters)
-      part.bound_extent(counter, 1);
-  }
+  boundEach(parts);
 }
 
 void QueryLaneParts::vectorizeRows(Func func) {

@@ -41,6 +41,7 @@ struct FlashParts {
   /// Each part of a key tile is for one tile of one row of counters. Halide
   /// does not see that where a loop's bounds come from a tensor.
   void boundCounters(FlashStage &stage);
+  void boundEach(llvm::ArrayRef<Halide::Func> parts);
   void scheduleTests(FlashStage &stage);
   void scheduleFinite(FlashStage &stage);
 

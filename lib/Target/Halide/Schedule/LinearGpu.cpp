@@ -28,6 +28,24 @@ using namespace Halide;
 /// memory are under way together.
 static constexpr int kUnroll = 4;
 
+/// A tile of an operand, loaded in each step by all threads of the block.
+static void stage(LinearGpuAlgorithm &algorithm, Func tile, const Var &column,
+                  int columns, const Var &row, int rows) {
+  Var across("across"), lane("lane"), below("below"), line("line");
+  tile.compute_at(algorithm.sums, algorithm.step)
+      .store_in(MemoryType::GPUShared)
+      .bound_extent(column, columns)
+      .bound_extent(row, rows)
+      .split(column, across, lane, static_cast<int>(algorithm.blocks.x),
+             TailStrategy::GuardWithIf)
+      .split(row, below, line, static_cast<int>(algorithm.blocks.y),
+             TailStrategy::GuardWithIf)
+      .reorder(across, below, lane, line)
+      .unroll(across)
+      .unroll(below)
+      .gpu_threads(lane, line);
+}
+
 static void scheduleSums(LinearGpuAlgorithm &algorithm, const Var &block) {
   const GpuLinearBlocks &blocks = algorithm.blocks;
   auto x = static_cast<int>(blocks.x), y = static_cast<int>(blocks.y),
@@ -55,29 +73,12 @@ static void scheduleSums(LinearGpuAlgorithm &algorithm, const Var &block) {
   if (kc % kUnroll == 0)
     sums.update().unroll(algorithm.k, kUnroll);
 
-  Var across("across"), lane("lane"), below("below"), line("line");
-  LoopLevel step(sums, algorithm.step);
-  algorithm.inputTile.compute_at(step)
-      .store_in(MemoryType::GPUShared)
-      .bound_extent(algorithm.inner, kc)
-      .bound_extent(algorithm.row, algorithm.tileRows())
-      .align_storage(algorithm.inner, kc + static_cast<int>(gpuLinearPadding))
-      .split(algorithm.inner, across, lane, x, TailStrategy::GuardWithIf)
-      .split(algorithm.row, below, line, y, TailStrategy::GuardWithIf)
-      .reorder(across, below, lane, line)
-      .unroll(across)
-      .unroll(below)
-      .gpu_threads(lane, line);
-  algorithm.weightTile.compute_at(step)
-      .store_in(MemoryType::GPUShared)
-      .bound_extent(algorithm.column, panel)
-      .bound_extent(algorithm.inner, kc)
-      .split(algorithm.column, across, lane, x, TailStrategy::GuardWithIf)
-      .split(algorithm.inner, below, line, y, TailStrategy::GuardWithIf)
-      .reorder(across, below, lane, line)
-      .unroll(across)
-      .unroll(below)
-      .gpu_threads(lane, line);
+  stage(algorithm, algorithm.inputTile, algorithm.inner, kc, algorithm.row,
+        algorithm.tileRows());
+  algorithm.inputTile.align_storage(algorithm.inner,
+                                    kc + static_cast<int>(gpuLinearPadding));
+  stage(algorithm, algorithm.weightTile, algorithm.column, panel,
+        algorithm.inner, kc);
 }
 
 void attn::scheduleLinearGpu(LinearGpuAlgorithm &algorithm) {
