@@ -56,7 +56,11 @@ static attn_status upload_weights(attn_ctx *ctx, attn_device *device) {
       return status;
     }
   }
-  return ATTN_OK;
+  /* Other contexts have other queues. */
+  attn_status status = attn_rt_device_wait(ctx);
+  if (status)
+    release_weights(ctx, device);
+  return status;
 }
 
 /* Called by the last of its users, with the model locked. The queue is still
@@ -265,4 +269,8 @@ attn_status attn_rt_device_begin(attn_ctx *ctx, const attn_rt_tensor *tensors,
                                       tensor->info->name);
   }
   return status;
+}
+
+attn_status attn_rt_device_end(attn_ctx *ctx) {
+  return ctx->device->reads_host ? attn_rt_device_wait(ctx) : ATTN_OK;
 }

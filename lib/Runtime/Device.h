@@ -48,6 +48,7 @@ int halide_device_release_crop(void *user_context, attn_rt_buffer *buffer);
 int halide_copy_to_device(void *user_context, attn_rt_buffer *buffer,
                           const void *device_interface);
 int halide_copy_to_host(void *user_context, attn_rt_buffer *buffer);
+int halide_device_sync(void *user_context, attn_rt_buffer *buffer);
 int halide_buffer_copy(void *user_context, attn_rt_buffer *from,
                        const void *device_interface, attn_rt_buffer *to);
 void halide_device_release(void *user_context, const void *device_interface);
@@ -100,6 +101,7 @@ typedef struct attn_device_ctx {
   attn_device *shared;
   void *queue; /* cl_command_queue, CUstream */
   bool owns_queue;
+  bool reads_host; /* the queue may still read the host's memory */
   attn_region workspace;
   attn_region *tensors; /* inputs, then outputs */
   int32_t num_tensors;
@@ -117,6 +119,8 @@ struct attn_device_api {
   /* The caller's tensors and the driver's workspace of a run. */
   attn_status (*begin)(attn_ctx *ctx, const attn_rt_tensor *tensors,
                        void **data, void *workspace, int64_t bytes);
+  /* After the driver, also one that failed. */
+  attn_status (*end)(attn_ctx *ctx);
   void *(*bound_address)(attn_ctx *ctx, int32_t tensor, uint64_t bytes);
   /* Whether a context could be created without options. */
   bool (*is_there)(const attn_device_api *api);
@@ -136,6 +140,7 @@ struct attn_device_api {
                                   attn_rt_device_detach,                       \
                                   attn_rt_device_bind,                         \
                                   attn_rt_device_begin,                        \
+                                  attn_rt_device_end,                          \
                                   attn_rt_bound_address,                       \
                                   attn_rt_device_is_there,                     \
                                   get_interface,                               \
@@ -150,6 +155,7 @@ void attn_rt_device_detach(attn_ctx *ctx);
 attn_status attn_rt_device_bind(attn_ctx *ctx, int32_t tensor, void *memory);
 attn_status attn_rt_device_begin(attn_ctx *ctx, const attn_rt_tensor *tensors,
                                  void **data, void *workspace, int64_t bytes);
+attn_status attn_rt_device_end(attn_ctx *ctx);
 void *attn_rt_bound_address(attn_ctx *ctx, int32_t tensor, uint64_t bytes);
 bool attn_rt_device_is_there(const attn_device_api *api);
 
@@ -171,12 +177,15 @@ void attn_rt_region_release(attn_ctx *ctx, attn_region *region);
 /* The memory from `offset` on; NULL with a text. */
 attn_view *attn_rt_region_view(attn_ctx *ctx, attn_region *region,
                                uint64_t offset, attn_status *status);
+/* A copy to the host is complete; one to the device is on its way. */
 attn_status attn_rt_region_copy(attn_ctx *ctx, attn_region *region,
                                 uint64_t offset, uint64_t bytes, void *host,
                                 bool to_device);
 attn_status attn_rt_region_move(attn_ctx *ctx, attn_region *from,
                                 uint64_t from_offset, attn_region *to,
                                 uint64_t to_offset, uint64_t bytes);
+/* Waits for all that the context gave to its queue. */
+attn_status attn_rt_device_wait(attn_ctx *ctx);
 
 /* DeviceCalls.c: called by generated drivers. A root is the number of an input,
  * behind them of an output, and behind those of a weight. */

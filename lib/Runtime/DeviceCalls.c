@@ -110,7 +110,9 @@ int32_t attn_rt_device_operand(void *context, int32_t root, void *operand,
 int32_t attn_rt_device_done(void *context) {
   attn_ctx *ctx = context;
   attn_device_ctx *own = ctx->device;
-  attn_status status = ATTN_OK;
+  /* Kernels that Halide compiles without assertions drop the codes of launches
+   * that fail; the text is left. */
+  attn_status status = ctx->error[0] ? ATTN_ERROR_DEVICE : ATTN_OK;
   for (int32_t i = 0; i < own->num_detours && !status; ++i) {
     attn_detour *detour = &own->detours[i];
     if (detour->original)

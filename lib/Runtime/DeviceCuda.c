@@ -173,8 +173,61 @@ int halide_cuda_get_stream(void *user_context, void *context, void **stream) {
   return 0;
 }
 
+/* Halide's run-time aborts where PTX does not load: it gives up a module that
+ * it never kept. So it gets a module, whose functions are not found, with the
+ * code of the failure: it is how far the module is behind the first one. */
+static char not_loaded[1000];
+
+static bool is_loaded(const char *module) {
+  return module < not_loaded || module >= not_loaded + sizeof not_loaded;
+}
+
+/* Halide asks for at most 64 registers a thread, which makes kernels spill: the
+ * driver knows how many a block of their size can have. */
+static int32_t load_module(void **module, const void *image,
+                           uint32_t num_options, const int32_t *options,
+                           void **values) {
+  int32_t (*load)(void **, const void *, uint32_t, const int32_t *, void **) =
+      (int32_t (*)(void **, const void *, uint32_t, const int32_t *, void **))
+          attn_rt_get_symbol(library_name, "cuModuleLoadDataEx");
+  (void)num_options;
+  (void)options;
+  (void)values;
+  int32_t code = load(module, image, 0, NULL, NULL);
+  if (code)
+    *module = &not_loaded[code < (int32_t)sizeof not_loaded ? code : 0];
+  return 0;
+}
+
+static int32_t unload_module(void *module) {
+  int32_t (*unload)(void *) =
+      (int32_t (*)(void *))attn_rt_get_symbol(library_name, "cuModuleUnload");
+  return is_loaded(module) ? unload(module) : 0;
+}
+
+static int32_t get_function(void **function, void *module, const char *name) {
+  enum { UNKNOWN = 999 };
+  int32_t (*get)(void **, void *, const char *) =
+      (int32_t (*)(void **, void *, const char *))attn_rt_get_symbol(
+          library_name, "cuModuleGetFunction");
+  if (is_loaded(module))
+    return get(function, module, name);
+  int32_t code = (int32_t)((char *)module - not_loaded);
+  return code ? code : UNKNOWN;
+}
+
 void *halide_cuda_get_symbol(void *user_context, const char *name);
 void *halide_cuda_get_symbol(void *user_context, const char *name) {
+  static const struct {
+    const char *name;
+    void *function;
+  } own[] = {{"cuModuleLoadDataEx", (void *)load_module},
+             {"cuModuleUnload", (void *)unload_module},
+             {"cuModuleGetFunction", (void *)get_function}};
   (void)user_context;
-  return attn_rt_get_symbol(library_name, name);
+  void *found = attn_rt_get_symbol(library_name, name);
+  for (size_t i = 0; found && i < sizeof own / sizeof own[0]; ++i)
+    if (!strcmp(name, own[i].name))
+      return own[i].function;
+  return found;
 }

@@ -20,7 +20,8 @@ enum {
   CL_CONTEXT_NUM_DEVICES = 0x1083,
   CL_DEVICE_MEM_BASE_ADDR_ALIGN = 0x1019,
   CL_DEVICE_NAME = 0x102B,
-  CL_PLATFORM_NAME = 0x0902
+  CL_PLATFORM_NAME = 0x0902,
+  CL_PROGRAM_BUILD_LOG = 0x1183
 };
 #define CL_DEVICE_TYPE_ALL 0xFFFFFFFFu
 
@@ -199,8 +200,54 @@ int halide_release_cl_context(void *user_context) {
   return 0;
 }
 
+/* Asked under a lock before each call of clBuildProgram: whose it is. */
+static attn_ctx *builder;
+const char *halide_opencl_get_build_options(void *user_context);
+const char *halide_opencl_get_build_options(void *user_context) {
+  builder = user_context;
+  return "";
+}
+
+/* Halide's run-time aborts where kernels do not compile: it gives up a program
+ * that it never kept. So it is told that all went well: then no kernel of the
+ * program can be had, which is an error. The text of this one comes first. */
+static int32_t build_program(void *program, uint32_t num_devices,
+                             void *const *devices, const char *options,
+                             void *notify, void *user_data) {
+  int32_t (*build)(void *, uint32_t, void *const *, const char *, void *,
+                   void *) =
+      (int32_t (*)(void *, uint32_t, void *const *, const char *, void *,
+                   void *))attn_rt_get_symbol(library_name, "clBuildProgram");
+  int32_t (*get_info)(void *, void *, uint32_t, size_t, void *, size_t *) =
+      (int32_t (*)(void *, void *, uint32_t, size_t, void *, size_t *))
+          attn_rt_get_symbol(library_name, "clGetProgramBuildInfo");
+  char log[ATTN_ERROR_TEXT / 2] = "";
+  int32_t code =
+      build(program, num_devices, devices, options, notify, user_data);
+  if (!code)
+    return code;
+  size_t size = 0;
+  if (get_info &&
+      !get_info(program, devices[0], CL_PROGRAM_BUILD_LOG, 0, NULL, &size)) {
+    char *all = attn_rt_allocate(&builder->memory, size + 1);
+    if (all &&
+        !get_info(program, devices[0], CL_PROGRAM_BUILD_LOG, size, all, NULL)) {
+      all[size] = 0;
+      strncpy(log, all, sizeof log - 1);
+    }
+    attn_rt_deallocate(&builder->memory, all);
+  }
+  attn_rt_ctx_fail(builder, ATTN_ERROR_DEVICE,
+                   "expected an OpenCL device that compiles the model's "
+                   "kernels, got code %d: %s",
+                   code, log);
+  return 0;
+}
+
 void *halide_opencl_get_symbol(void *user_context, const char *name);
 void *halide_opencl_get_symbol(void *user_context, const char *name) {
   (void)user_context;
-  return attn_rt_get_symbol(library_name, name);
+  void *found = attn_rt_get_symbol(library_name, name);
+  return found && !strcmp(name, "clBuildProgram") ? (void *)build_program
+                                                  : found;
 }

@@ -160,7 +160,18 @@ attn_status attn_rt_region_copy(attn_ctx *ctx, attn_region *region,
                   : halide_copy_to_host(ctx, &buffer))
       return ATTN_ERROR_DEVICE;
   }
+  /* Memory of the host that is pinned is copied when the queue comes to it. */
+  if (!to_device)
+    return attn_rt_device_wait(ctx);
+  ctx->device->reads_host = true;
   return ATTN_OK;
+}
+
+attn_status attn_rt_device_wait(attn_ctx *ctx) {
+  ctx->device->reads_host = false;
+  return halide_device_sync(ctx, &ctx->device->workspace.memory)
+             ? ATTN_ERROR_DEVICE
+             : ATTN_OK;
 }
 
 attn_status attn_rt_region_move(attn_ctx *ctx, attn_region *from,

@@ -168,6 +168,11 @@ attn_status attn_rt_run(attn_ctx *ctx, const int64_t *dims,
       (const void *const *)model->weights);
   attn_rt_float_leave(mode);
   attn_rt_scratch_reset(ctx);
+  if (device) {
+    status = device->end(ctx);
+    if (!result)
+      result = (int32_t)status;
+  }
   if (result == KERNEL_OUT_OF_MEMORY)
     return ATTN_ERROR_MEMORY; /* halide_malloc has set the text */
   if (result < 0)

@@ -114,6 +114,30 @@ static int run_bound(const scale_model *model) {
 }
 #endif
 
+/* The same of a CUcontext, a CUstream and CUdeviceptr, with fake_cuda.c, whose
+ * device has the host's memory. */
+#ifdef WITH_FAKE_CUDA
+static int run_bound(const scale_model *model) {
+  static float out[ROWS][COLUMNS];
+  char error[256] = "";
+  scale_options options = {0};
+  options.error = error;
+  options.error_size = sizeof error;
+  options.device_context = out; /* any */
+  options.device_queue = (void *)0x99;
+  scale_ctx *ctx;
+  if (say("create", scale_create(model, &options, &ctx), error))
+    return 1;
+  say("bind x", scale_bind_device(ctx, "x", x), scale_last_error(ctx));
+  say("bind y", scale_bind_device(ctx, "y", out), scale_last_error(ctx));
+  scale_inputs inputs = {.rows = ROWS, .g = {g, {0}}};
+  scale_outputs outputs = {{NULL, {0, 0}}};
+  say("run", scale_run(ctx, &inputs, &outputs, NULL, 0), scale_last_error(ctx));
+  scale_destroy(ctx);
+  return 0;
+}
+#endif
+
 /* Memory that is not there: allocation number `fails` is refused. */
 static int allocations, fails;
 static void *allocate(void *user, size_t size, size_t alignment) {
@@ -160,6 +184,7 @@ static const scale_model *shared;
 /* A context and some runs. */
 static void *run_often(void *argument) {
   scale_ctx *ctx;
+  char *result = "right";
   (void)argument;
   if (scale_create(shared, NULL, &ctx))
     return "not created";
@@ -168,10 +193,10 @@ static void *run_often(void *argument) {
     scale_inputs inputs = {ROWS, {&x[0][0], {0, 0}}, {g, {0}}};
     scale_outputs outputs = {{&y[0][0], {0, 0}}};
     if (scale_run(ctx, &inputs, &outputs, NULL, 0) || !is_right(y))
-      return "wrong";
+      result = "wrong";
   }
   scale_destroy(ctx);
-  return "right";
+  return result;
 }
 
 int main(int argc, char **argv) {
@@ -188,7 +213,7 @@ int main(int argc, char **argv) {
     return 1;
   printf("target: %s\n", scale_target(model));
   shared = model;
-#ifdef WITH_OPENCL
+#if defined(WITH_OPENCL) || defined(WITH_FAKE_CUDA)
   if (!strcmp(argv[1], "bound"))
     return run_bound(model);
 #endif
@@ -204,20 +229,38 @@ int main(int argc, char **argv) {
     scale_unload(model);
     return 0;
   }
+  if (!strcmp(argv[1], "two")) {
+    scale_ctx *second;
+    char *result[2];
+    scale_create(model, &options, &second);
+    for (int i = 0; i < 2; ++i)
+      result[i] = run_often(NULL);
+    scale_destroy(second);
+    scale_unload(model);
+    printf("%s, %s\n", result[0], result[1]);
+    return 0;
+  }
   if (!strcmp(argv[1], "starved"))
     return starve(model);
   if (!strcmp(argv[1], "name"))
     options.device = "Difference Engine";
-  if (say("create", scale_create(model, &options, &ctx), error))
+  if (say("create", scale_create(model, &options, &ctx), error)) {
+    scale_unload(model);
     return 1;
+  }
   float y[ROWS][COLUMNS];
   scale_inputs inputs = {ROWS, {&x[0][0], {0, 0}}, {g, {0}}};
   scale_outputs outputs = {{&y[0][0], {0, 0}}};
   if (!strcmp(argv[1], "memory")) /* refused before anything is read */
     inputs.rows = 2147483647;
   scale_status status = scale_run(ctx, &inputs, &outputs, NULL, 0);
-  if (say("run", status, scale_last_error(ctx)))
+  if (say("run", status, scale_last_error(ctx))) {
+    status = scale_run(ctx, &inputs, &outputs, NULL, 0);
+    say("again", status, scale_last_error(ctx));
+    scale_destroy(ctx);
+    scale_unload(model);
     return 1;
+  }
   puts(is_right(y) ? "right" : "wrong");
   if (!strcmp(scale_target(model), "x86-64-v2"))
     say("bind", scale_bind_device(ctx, "x", y), scale_last_error(ctx));
