@@ -40,6 +40,7 @@ UNREACHABLE = {
     "refused by Halide:",
     "unexpected exception:",
     "expected all scratch of fixed size on the stack",
+    "expected SPIR-V of Halide",
     # The system has no room for a folder.
     "cannot create a temporary folder:",
     "cannot start a process:",

@@ -64,7 +64,7 @@ static constexpr TargetInfo row(llvm::StringRef name, llvm::StringRef suffix,
 static constexpr llvm::StringLiteral
     openCL = "x86-64-linux-sse41-opencl-cl_doubles",
     cuda = "x86-64-linux-sse41-cuda-cuda_capability_80",
-    vulkan = "x86-64-linux-sse41-vulkan";
+    vulkan = "x86-64-linux-sse41-vulkan", metal = "arm-64-osx-metal";
 
 static constexpr TargetInfo targets[] = {
     row("opencl", "opencl", openCL, DeviceApi::OpenCL, generic),
@@ -74,6 +74,7 @@ static constexpr TargetInfo targets[] = {
     row("cuda-sm_80", "cuda80", cuda, DeviceApi::Cuda, ampere),
     row("cuda-sm_90", "cuda90", cuda, DeviceApi::Cuda, hopper),
     row("vulkan", "vulkan", vulkan, DeviceApi::Vulkan, generic),
+    row("metal", "metal", metal, DeviceApi::Metal, generic),
 };
 
 llvm::ArrayRef<TargetInfo> attn::gpuTargets() { return targets; }

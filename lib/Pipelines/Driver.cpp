@@ -10,6 +10,7 @@
 
 #include "attn/Pipelines/Driver.h"
 #include "CostReport.h"
+#include "EmitSpirv.h"
 #include "EmitStmt.h"
 #include "Explain.h"
 #include "MaskMap.h"
@@ -45,6 +46,8 @@ std::optional<Emit> attn::parseEmit(StringRef name) {
       .Case("stmt", Emit::Stmt)
       .Case("ptx", Emit::Ptx)
       .Case("opencl", Emit::OpenCL)
+      .Case("metal", Emit::Metal)
+      .Case("spirv", Emit::Spirv)
       .Case("llvm", Emit::LLVM)
       .Case("asm", Emit::Assembly)
       .Case("obj", Emit::Object)
@@ -57,12 +60,16 @@ static std::optional<DeviceApi> apiOf(Emit emit) {
     return DeviceApi::Cuda;
   if (emit == Emit::OpenCL)
     return DeviceApi::OpenCL;
+  if (emit == Emit::Metal)
+    return DeviceApi::Metal;
+  if (emit == Emit::Spirv)
+    return DeviceApi::Vulkan;
   return std::nullopt;
 }
 
 StringRef attn::emitNames() {
   return "graph, fused, mask-map, cost, tiled, host, stmt, ptx, opencl, "
-         "llvm, asm or obj";
+         "metal, spirv, llvm, asm or obj";
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,7 +222,7 @@ private:
 
   /// Looks whether the output can be written before anything is compiled.
   LogicalResult openOutput() {
-    if (options.emit == Emit::Object) {
+    if (options.emit == Emit::Object || options.emit == Emit::Spirv) {
       if (options.output.empty() || options.output == "-") {
         printError("expected -o with the prefix of the files to write, like -o "
                    "out/name, got none");
@@ -226,7 +233,8 @@ private:
           folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write);
       if (problem)
         printError("cannot write '" + options.output +
-                   ".o': " + problem.message());
+                   (options.emit == Emit::Object ? ".o': " : ".*.spv': ") +
+                   problem.message());
       return success(!problem);
     }
     if (options.output == "-") {
@@ -294,8 +302,14 @@ private:
       if (failed(emitStmt(*module, scratch.path(), *output)))
         return failure();
       break;
+    case Emit::Spirv:
+      progress.step("compiling kernels");
+      if (failed(emitSpirv(*module, scratch.path(), options.output, files)))
+        return failure();
+      break;
     case Emit::Ptx:
     case Emit::OpenCL:
+    case Emit::Metal:
       progress.step("compiling kernels");
       if (failed(emitDeviceCode(*module, *apiOf(options.emit), scratch.path(),
                                 *output)))
@@ -388,7 +402,9 @@ int attn::runDriver(const DriverOptions &given) {
   DriverOptions options = given;
   if (std::optional<DeviceApi> api = apiOf(options.emit);
       api && options.targets.empty())
-    options.targets = {*api == DeviceApi::Cuda ? "cuda" : "opencl"};
+    for (const TargetInfo &target : llvm::reverse(gpuTargets()))
+      if (target.api == *api) // The first one is for any device.
+        options.targets = {target.name.str()};
   bool known = options.gpu.empty() ||
                llvm::any_of(allDevices(), [&](const DeviceLimits &device) {
                  return device.name == options.gpu;

@@ -14,29 +14,27 @@
 using namespace mlir;
 using namespace attn;
 
-/// The files with this ending that compiling the kernels of a variant leaves,
-/// each under a line that names the kernel.
-static LogicalResult emitFiles(ModuleOp variant, const TargetInfo &target,
-                               StringRef folder, const KernelOptions &options,
-                               StringRef ending, llvm::raw_ostream &os) {
+/// Compiles the kernels of a variant and calls `use` with the file that has
+/// this ending of each, without what kernels of plain loops do not have.
+static LogicalResult forEachFile(ModuleOp variant, const TargetInfo &target,
+                                 StringRef folder, const KernelOptions &options,
+                                 StringRef ending, UseCode use) {
   if (failed(compileKernels(variant, target, folder, options)))
     return failure();
   for (auto kernel : variant.getOps<KernelOp>()) {
-    std::string symbol = getKernelSymbol(kernel, target);
-    if (kernel.isLoopKernel()) {
-      os << "// ---- " << symbol << " (" << target.name
-         << "): plain loops, see --emit=host\n\n";
-      continue;
+    std::unique_ptr<llvm::MemoryBuffer> file;
+    if (!kernel.isLoopKernel()) {
+      llvm::SmallString<128> path(folder);
+      llvm::sys::path::append(path, getKernelSymbol(kernel, target) + ending);
+      llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> read =
+          llvm::MemoryBuffer::getFile(path);
+      if (!read)
+        return kernel.emitOpError()
+               << "cannot read '" << path << "': " << read.getError().message();
+      file = std::move(*read);
     }
-    llvm::SmallString<128> path(folder);
-    llvm::sys::path::append(path, symbol + ending);
-    llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text =
-        llvm::MemoryBuffer::getFile(path);
-    if (!text)
-      return kernel.emitOpError()
-             << "cannot read '" << path << "': " << text.getError().message();
-    os << "// ---- " << symbol << " (" << target.name << ")\n"
-       << (*text)->getBuffer().rtrim('\0') << "\n";
+    if (failed(use(kernel, target, file ? file->getBuffer() : StringRef())))
+      return failure();
   }
   return success();
 }
@@ -55,18 +53,33 @@ static LogicalResult forEachVariant(
   return success(ok);
 }
 
-LogicalResult attn::emitStmt(ModuleOp module, StringRef folder,
-                             llvm::raw_ostream &os) {
-  return forEachVariant(
-      module, [&](ModuleOp variant, const TargetInfo &target) {
-        KernelOptions options;
-        options.stmt = true;
-        return emitFiles(variant, target, folder, options, ".stmt", os);
-      });
+/// Writes the text of each kernel under a line that names it.
+static auto writeTo(llvm::raw_ostream &os) {
+  return [&os](KernelOp kernel, const TargetInfo &target, StringRef text) {
+    os << "// ---- " << getKernelSymbol(kernel, target) << " (" << target.name
+       << ")";
+    if (target.isSourceOnly())
+      os << ": source only, never compiled or run here";
+    if (kernel.isLoopKernel())
+      os << ": plain loops, see --emit=host\n\n";
+    else
+      os << "\n" << text.rtrim('\0') << "\n";
+    return success();
+  };
 }
 
-LogicalResult attn::emitDeviceCode(ModuleOp module, DeviceApi api,
-                                   StringRef folder, llvm::raw_ostream &os) {
+LogicalResult attn::emitStmt(ModuleOp module, StringRef folder,
+                             llvm::raw_ostream &os) {
+  return forEachVariant(module, [&](ModuleOp variant,
+                                    const TargetInfo &target) {
+    KernelOptions options;
+    options.stmt = true;
+    return forEachFile(variant, target, folder, options, ".stmt", writeTo(os));
+  });
+}
+
+LogicalResult attn::forEachDeviceCode(ModuleOp module, DeviceApi api,
+                                      StringRef folder, UseCode use) {
   return forEachVariant(
       module, [&](ModuleOp variant, const TargetInfo &target) -> LogicalResult {
         if (target.api != api)
@@ -75,6 +88,11 @@ LogicalResult attn::emitDeviceCode(ModuleOp module, DeviceApi api,
                  << target.name;
         KernelOptions options;
         options.deviceCode = true;
-        return emitFiles(variant, target, folder, options, ".device", os);
+        return forEachFile(variant, target, folder, options, ".device", use);
       });
+}
+
+LogicalResult attn::emitDeviceCode(ModuleOp module, DeviceApi api,
+                                   StringRef folder, llvm::raw_ostream &os) {
+  return forEachDeviceCode(module, api, folder, writeTo(os));
 }

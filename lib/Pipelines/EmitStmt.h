@@ -6,6 +6,7 @@
 #define ATTN_LIB_PIPELINES_EMITSTMT_H
 
 #include "attn/Analysis/TargetInfo.h"
+#include "attn/Dialect/IR/Attn.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace attn {
@@ -16,8 +17,17 @@ namespace attn {
 llvm::LogicalResult emitStmt(mlir::ModuleOp module, llvm::StringRef folder,
                              llvm::raw_ostream &os);
 
-/// The same with the code that the device runs, PTX or OpenCL C, of targets
-/// that all have this interface.
+/// What is done with the text or code of a kernel.
+using UseCode = llvm::function_ref<llvm::LogicalResult(
+    KernelOp kernel, const TargetInfo &target, llvm::StringRef code)>;
+
+/// Compiles the same for targets that all have this interface, and calls `use`
+/// with what it is given of each kernel: PTX, OpenCL C, Metal, or SPIR-V with
+/// Halide's headers.
+llvm::LogicalResult forEachDeviceCode(mlir::ModuleOp module, DeviceApi api,
+                                      llvm::StringRef folder, UseCode use);
+
+/// Writes that text as emitStmt does.
 llvm::LogicalResult emitDeviceCode(mlir::ModuleOp module, DeviceApi api,
                                    llvm::StringRef folder,
                                    llvm::raw_ostream &os);

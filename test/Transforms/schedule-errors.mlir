@@ -9,7 +9,7 @@ attn.kernel @no_target(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // -----
 
 module attributes {attn.target = "pdp-11"} {
-// expected-error@+1 {{expected attn.target of the module to be one of x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, got "pdp-11"}}
+// expected-error@+1 {{expected attn.target of the module to be one of x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, metal, got "pdp-11"}}
 attn.kernel @unknown_target(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %y = attn.relu %x : tensor<?x8xf32>
   attn.yield %y : tensor<?x8xf32>

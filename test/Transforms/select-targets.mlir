@@ -25,7 +25,7 @@
 // TWO: func.func @main
 
 // OTHER: error: expected no other targets (because the module was already made for x86-64-v4, x86-64-v3), got arm64
-// UNKNOWN: error: expected a target of x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, got 'x86-64-v9'
+// UNKNOWN: error: expected a target of x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, metal, got 'x86-64-v9'
 // TWICE: error: expected each target once, got 'arm64' twice
 attn.dim @n range(1, 8)
 attn.kernel @relu(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {

@@ -99,12 +99,14 @@ static int compile(int argc, char **argv) {
           "(operations, bytes, scratch and predicted time of each kernel call, "
           "as formulas of the dims and for --dim values), host "
           "(the host function after memory planning), stmt (loop nests of the "
-          "kernels), ptx or opencl (what a device runs of them), llvm, asm, or "
-          "obj (object, header, weights and "
+          "kernels), ptx, opencl or metal (what a device is given of them), "
+          "spirv (the same, a file of PREFIX.KERNEL.NUMBER.spv for each "
+          "launch), llvm, asm, or obj (object, header, weights and "
           "manifest)"));
   static cl::opt<std::string> output(
       "o", cl::init("-"), cl::cat(category), cl::value_desc("file"),
-      cl::desc("File to write; with --emit=obj the prefix of all files"));
+      cl::desc(
+          "File to write; with --emit=obj or spirv the prefix of all files"));
   static cl::list<std::string> targets(
       "target", cl::CommaSeparated, cl::cat(category), cl::value_desc("names"),
       cl::desc("CPUs and devices to compile for; the program picks the best "
@@ -113,7 +115,7 @@ static int compile(int argc, char **argv) {
                "(default: x86-64-v3)"));
   static cl::opt<std::string> gpu(
       "gpu", cl::cat(category), cl::value_desc("device"),
-      cl::desc("The device that the targets opencl, cuda and vulkan are "
+      cl::desc("The device that the targets opencl and cuda are "
                "compiled for: generic (default), sm_80 or sm_90; it bounds the "
                "shared memory and threads of a block"));
   static cl::list<std::string> dims(
@@ -210,7 +212,8 @@ int main(int argc, char **argv) {
   return asMainReturnCode(MlirOptMain(
       argc, argv,
       "attn-opt: runs passes on attention models; with --emit=graph, fused, "
-      "mask-map, cost, tiled, host, stmt, ptx, opencl, llvm, asm or obj "
+      "mask-map, cost, tiled, host, stmt, ptx, opencl, metal, spirv, llvm, asm "
+      "or obj "
       "compiles one "
       "(attn-opt "
       "--emit=obj "

@@ -17,7 +17,8 @@ TEST(TargetInfo, FindsEachTargetByItsName) {
   EXPECT_EQ(lookupTarget(""), nullptr);
   EXPECT_EQ(targetNames(),
             "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, "
-            "opencl-sm_80, opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan");
+            "opencl-sm_80, opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, "
+            "metal");
 }
 
 // Variants live in one object, so their symbols must differ.

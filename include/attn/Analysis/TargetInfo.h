@@ -23,8 +23,9 @@ class raw_ostream;
 namespace attn {
 
 /// What runs the kernels of a target: the CPU itself, or a device behind one of
-/// the programming interfaces that Halide generates code for.
-enum class DeviceApi { Cpu, OpenCL, Cuda, Vulkan };
+/// the programming interfaces that Halide generates code for. Of Metal only the
+/// source of the kernels is written, which nothing here compiles or runs.
+enum class DeviceApi { Cpu, OpenCL, Cuda, Vulkan, Metal };
 
 /// What a block of threads of a device may use, at most.
 struct DeviceLimits {
@@ -78,6 +79,14 @@ struct TargetInfo {
   DeviceLimits device = {};
 
   bool isGpu() const { return api != DeviceApi::Cpu; }
+  /// Whether kernels compute offsets with 64 bits. A buffer of Vulkan has less
+  /// than 2^32 bytes, and not each device of it computes with 64 bits; nor does
+  /// Metal, as Halide writes it.
+  bool hasWideOffsets() const {
+    return api != DeviceApi::Vulkan && api != DeviceApi::Metal;
+  }
+  /// Whether there is source of the kernels, and no object.
+  bool isSourceOnly() const { return api == DeviceApi::Metal; }
 
   /// Whether the CPU has a unit that multiplies tiles of bf16 and adds them up
   /// in f32 (lib/Runtime/Matrix.c).

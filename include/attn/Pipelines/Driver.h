@@ -36,6 +36,8 @@ enum class Emit {
   Stmt,
   Ptx,
   OpenCL,
+  Metal,
+  Spirv,
   LLVM,
   Assembly,
   Object
@@ -63,8 +65,8 @@ struct DriverOptions {
   /// folder.
   std::string input;
   Emit emit = Emit::Object;
-  /// A file, "-" for the standard output; with Emit::Object the prefix of
-  /// several files.
+  /// A file, "-" for the standard output; with Emit::Object and Emit::Spirv the
+  /// prefix of several files.
   std::string output = "-";
   /// A file with measured tile sizes, or nothing (readTuning).
   std::string tuning;

@@ -22,7 +22,8 @@ bool attn::isHalfFloat(mlir::Type type) {
 }
 
 HalfFloats::HalfFloats(const TargetInfo &target)
-    : hasConversion(target.isGpu() ? target.api == DeviceApi::Cuda
+    : hasConversion(target.isGpu() ? target.api == DeviceApi::Cuda ||
+                                         target.api == DeviceApi::Metal
                                    : target.cpuFeatures & ATTN_CPU_F16C),
       isGpu(target.isGpu()) {}
 

@@ -32,9 +32,7 @@ static Halide::Target getHalideTarget(const TargetInfo &target) {
        {Halide::Target::NoRuntime, Halide::Target::NoAsserts,
         Halide::Target::NoBoundsQuery, Halide::Target::UserContext})
     result.set_feature(feature);
-  // A buffer of Vulkan has less than 2^32 bytes, and not each device of it
-  // computes with 64 bits.
-  if (target.api != DeviceApi::Vulkan)
+  if (target.hasWideOffsets())
     result.set_feature(Halide::Target::LargeBuffers);
   return result;
 }
@@ -103,19 +101,39 @@ private:
 
 /// Verifies that all tensors have elements that the target computes with.
 static LogicalResult checkElements(KernelOp kernel, const TargetInfo &target) {
-  if (target.api != DeviceApi::Vulkan)
+  if (target.hasWideOffsets())
     return success();
-  auto isKnown = [](Type type) {
+  bool isVulkan = target.api == DeviceApi::Vulkan;
+  auto isKnown = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return !tensor || tensor.getElementTypeBitWidth() == 32;
+    unsigned bits = tensor ? tensor.getElementTypeBitWidth() : 32;
+    return isVulkan ? bits == 32 : bits <= 32;
   };
   FunctionType type = kernel.getFunctionType();
   for (ArrayRef<Type> types : {type.getInputs(), type.getResults()})
     for (Type tensor : types)
       if (!isKnown(tensor))
-        return kernel.emitOpError("expected elements of 32 bits (because not "
-                                  "each device of Vulkan has others), got ")
+        return kernel.emitOpError(
+                   isVulkan
+                       ? "expected elements of 32 bits (because not each "
+                         "device of Vulkan has others), got "
+                       : "expected elements of at most 32 bits (because Halide "
+                         "writes no others for Metal), got ")
                << tensor << ": use another device interface";
+  return success();
+}
+
+/// Writes the bytes that the interface of the device is given.
+static LogicalResult
+writeDeviceCode(const Halide::Module &module, StringRef path,
+                llvm::function_ref<InFlightDiagnostic()> emitError) {
+  Halide::Buffer<> code = module.get_device_code_buffer();
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (error)
+    return emitError() << "cannot write '" << path << "': " << error.message();
+  if (code.defined())
+    file.write(static_cast<const char *>(code.data()), code.size_in_bytes());
   return success();
 }
 
@@ -155,12 +173,13 @@ LogicalResult attn::compileKernel(KernelOp kernel, const TargetInfo &target,
     for (auto [type, path] :
          {std::pair(Halide::OutputFileType::bitcode, files.bitcode),
           std::pair(stmt, files.stmt),
-          std::pair(Halide::OutputFileType::device_code, files.deviceCode),
           std::pair(Halide::OutputFileType::assembly, files.assembly),
           std::pair(Halide::OutputFileType::llvm_assembly, files.llvmAssembly)})
       if (!path.empty())
         outputs[type] = path;
     module.compile(outputs);
+    if (!files.deviceCode.empty())
+      return writeDeviceCode(module, files.deviceCode, emitError);
     return success();
   });
 }

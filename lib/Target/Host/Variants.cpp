@@ -21,6 +21,13 @@ FailureOr<SmallVector<Variant>> attn::getVariants(ModuleOp module) {
       failed = true;
       return;
     }
+    if (target->isSourceOnly()) {
+      variant.emitError("expected a target that objects are written for, got ")
+          << target->name << ", of which there is the source of kernels only: "
+          << "use --emit=" << target->name;
+      failed = true;
+      return;
+    }
     for (const Variant &other : variants) {
       if (other.target->triple == target->triple && other.target != target)
         continue;

@@ -127,11 +127,13 @@ TEST_F(Host, RefusesATargetThatIsNotThereOrUnknown) {
       ElementsAre(
           "expected attn.target to be one of x86-64-v2, "
           "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, "
-          "opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, got none: run "
+          "opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, metal, got "
+          "none: run "
           "attn-select-targets",
           "expected attn.target to be one of x86-64-v2, "
           "x86-64-v3, x86-64-v4, x86-64-v4-amx, arm64, opencl, opencl-sm_80, "
-          "opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, got 'pdp-11'"));
+          "opencl-sm_90, cuda, cuda-sm_80, cuda-sm_90, vulkan, metal, got "
+          "'pdp-11'"));
 }
 
 TEST_F(Host, RefusesTwoEntries) {

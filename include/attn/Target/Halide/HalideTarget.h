@@ -37,7 +37,8 @@ struct KernelFiles {
   std::string stmt;         ///< Halide's loop nest after lowering, as text.
   std::string assembly;     ///< Assembly as Halide's own LLVM generates it.
   std::string llvmAssembly; ///< The bitcode as text.
-  /// PTX, OpenCL C or SPIR-V, which the bitcode of a device's kernel contains.
+  /// PTX, OpenCL C, Metal or SPIR-V (with Halide's header before and between
+  /// its modules), which the bitcode of a device's kernel contains.
   std::string deviceCode;
 };
 

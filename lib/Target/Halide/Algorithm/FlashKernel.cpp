@@ -107,7 +107,7 @@ FailureOr<HalideKernel> attn::emitFlash(KernelOp kernel,
   Halide::Pipeline pipeline(outputs);
   if (factors->isGpu)
     trimLoops(pipeline);
-  algorithm->loads.attach(pipeline, target.api != DeviceApi::Vulkan);
+  algorithm->loads.attach(pipeline, target.hasWideOffsets());
   for (const FlashStage &stage : algorithm->stages)
     for (const TileTest &test : stage.tests)
       (factors->isGpu ? guardThreadsBy : guardBy)(test.any, pipeline);
