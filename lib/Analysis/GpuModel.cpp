@@ -26,6 +26,10 @@ int64_t attn::gpuAttentionSharedBytes(const GpuAttentionTiles &tiles,
   return 4 * (query + 2 * std::max({key, value, pairs}));
 }
 
+int64_t attn::mostGpuAttentionNumbers(const TargetInfo &target) {
+  return target.device.registers * 21 / 32;
+}
+
 GpuAttentionTiles attn::arrangeGpuThreads(const TargetInfo &target,
                                           int64_t queries, int64_t keys,
                                           int64_t valueSize) {
@@ -38,9 +42,10 @@ GpuAttentionTiles attn::arrangeGpuThreads(const TargetInfo &target,
     while (tiles.x < keys && fits(2 * tiles.x))
       tiles.x *= 2;
   // Two factors, maximum, sum and channels of a row, and what a tile adds to
-  // channels and sum: the loader gives a thread 64 registers, and addresses and
-  // the register tile of scores want their part.
-  constexpr int64_t mostNumbers = 42;
+  // channels and sum: addresses and the register tile of scores want their
+  // part. The more rows a thread has, the fewer loads from shared memory has a
+  // multiply-add.
+  int64_t mostNumbers = mostGpuAttentionNumbers(target);
   auto numbers = [&] {
     int64_t channels = llvm::divideCeil(valueSize, tiles.x);
     return queries / tiles.y * (2 * channels + 5);

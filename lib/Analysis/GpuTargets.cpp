@@ -26,13 +26,13 @@ struct Device {
 /// as a small device of no vendor.
 static constexpr Device generic = {
     {"generic", 32 * kib, 256, 64}, 1024, 1.0, 100};
-/// A100. More than 48 KiB a block must be asked for, and Halide's loader gives
-/// a thread 64 registers.
+/// A100. More than 48 KiB a block must be asked for. Two blocks of 256 threads
+/// with 128 registers fill the 65536 of a multiprocessor.
 static constexpr Device ampere = {
-    {"sm_80", 48 * kib, 512, 64}, 6912, 1.41, 1555};
+    {"sm_80", 48 * kib, 512, 128}, 6912, 1.41, 1555};
 /// H100 and H200.
 static constexpr Device hopper = {
-    {"sm_90", 48 * kib, 512, 64}, 16896, 1.98, 3350};
+    {"sm_90", 48 * kib, 512, 128}, 16896, 1.98, 3350};
 
 static constexpr DeviceLimits devices[] = {generic.limits, ampere.limits,
                                            hopper.limits};

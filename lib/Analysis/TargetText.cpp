@@ -196,7 +196,9 @@ static void printDevice(const TargetInfo &target, llvm::raw_ostream &os) {
                  gpuAttentionSharedBytes(tiles, channels, channels))
              .str());
     line("threads", formatv("{0} x {1}", tiles.x, tiles.y),
-         "16 x 16, more where a thread would keep over 42 numbers");
+         formatv("16 x 16, more where a thread would keep over {0} numbers",
+                 mostGpuAttentionNumbers(target))
+             .str());
   }
   GpuLinearBlocks blocks = chooseGpuLinearBlocks(target, 768);
   os << "linear layer, N = 768 outputs\n";

@@ -20,6 +20,9 @@ struct GpuAttentionTiles {
   int64_t x, y;
 };
 
+/// Numbers of rows that a thread of attention keeps in registers at most.
+int64_t mostGpuAttentionNumbers(const TargetInfo &target);
+
 /// The threads for a tile of so many queries and keys.
 GpuAttentionTiles arrangeGpuThreads(const TargetInfo &target, int64_t queries,
                                     int64_t keys, int64_t valueSize);

@@ -91,7 +91,7 @@
 // PTX-NOT: setp.{{l|g}}{{.*}}.s32
 // PTX-NOT: bar.sync
 // PTX: _for_scores0.{{[^ ]+}}"
-// PTX-COUNT-16: fma.rn.f32
+// PTX-COUNT-32: fma.rn.f32
 // PTX-NOT: fma.rn.f32
 // PTX: bar.sync
 // PTX-NEXT: bar.sync
