@@ -182,18 +182,20 @@ static bool is_loaded(const char *module) {
   return module < not_loaded || module >= not_loaded + sizeof not_loaded;
 }
 
-/* Halide asks for at most 64 registers a thread, which makes kernels spill: the
- * driver knows how many a block of their size can have. */
+/* Halide asks for at most 64 registers a thread, which makes kernels spill. 128
+ * are what each thread of the largest block, 512, can have. */
 static int32_t load_module(void **module, const void *image,
                            uint32_t num_options, const int32_t *options,
                            void **values) {
   int32_t (*load)(void **, const void *, uint32_t, const int32_t *, void **) =
       (int32_t (*)(void **, const void *, uint32_t, const int32_t *, void **))
           attn_rt_get_symbol(library_name, "cuModuleLoadDataEx");
+  static const int32_t max_registers = 0; /* CU_JIT_MAX_REGISTERS */
+  void *most = (void *)(uintptr_t)128;
   (void)num_options;
   (void)options;
   (void)values;
-  int32_t code = load(module, image, 0, NULL, NULL);
+  int32_t code = load(module, image, 1, &max_registers, &most);
   if (code)
     *module = &not_loaded[code < (int32_t)sizeof not_loaded ? code : 0];
   return 0;

@@ -179,6 +179,9 @@ LogicalResult ObjectLinker::addHalideRuntime(ArrayRef<Variant> variants,
         return variant.target->isGpu();
       }))
     callConstructors(**module);
+  // Ours looks at the launch first.
+  if (llvm::Function *run = (*module)->getFunction("halide_vulkan_run"))
+    run->setName("attn_rt_run_vulkan");
   // Its global destructors and forced symbols keep a thread pool alive that
   // nobody uses.
   for (StringRef name : {"llvm.global_dtors", "llvm.used"})

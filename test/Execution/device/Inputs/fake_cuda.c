@@ -128,11 +128,11 @@ static int download(void *to, uint64_t from, size_t size, void *stream) {
 static int load(void **module, const void *image, unsigned num_options,
                 int *options, void **values) {
   BEGIN(cuModuleLoadDataEx);
-  (void)options;
-  (void)values;
   if (!strstr(image, ".target sm_"))
     return 218; /* not PTX */
-  printf("load, %u options\n", num_options);
+  for (unsigned i = 0; i < num_options; ++i)
+    if (options[i] == 0) /* CU_JIT_MAX_REGISTERS */
+      printf("load, at most %u registers\n", (unsigned)(uintptr_t)values[i]);
   ++modules;
   *module = malloc(1);
   return 0;
