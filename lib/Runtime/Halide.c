@@ -8,13 +8,20 @@
 #include "FloatState.h"
 #include "Runtime.h"
 #include <stddef.h>
+#include <string.h>
 
 void halide_error(void *user_context, const char *message);
 void halide_error(void *user_context, const char *message) {
   attn_ctx *ctx = user_context;
+  if (!ctx) /* Halide's run-time of a device has none at times */
+    return;
+  size_t length = strlen(message);
+  while (length && message[length - 1] == '\n')
+    --length;
   attn_rt_ctx_fail(
       ctx, ATTN_ERROR_INTERNAL,
-      ctx->device ? "the device failed: %s" : "a kernel failed: %s", message);
+      ctx->device ? "the device failed: %.*s" : "a kernel failed: %.*s",
+      length < ATTN_ERROR_TEXT ? (int)length : ATTN_ERROR_TEXT, message);
 }
 
 void halide_print(void *user_context, const char *message);

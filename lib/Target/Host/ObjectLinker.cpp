@@ -179,9 +179,13 @@ LogicalResult ObjectLinker::addHalideRuntime(ArrayRef<Variant> variants,
         return variant.target->isGpu();
       }))
     callConstructors(**module);
-  // Ours looks at the launch first.
-  if (llvm::Function *run = (*module)->getFunction("halide_vulkan_run"))
+  // Of Vulkan ours looks at launches and errors first (Runtime/DeviceVulkan.c).
+  if (llvm::Function *run = (*module)->getFunction("halide_vulkan_run")) {
     run->setName("attn_rt_run_vulkan");
+    llvm::Function *error = (*module)->getFunction("halide_error");
+    error->deleteBody();
+    error->setName("halide_vulkan_error");
+  }
   // Its global destructors and forced symbols keep a thread pool alive that
   // nobody uses.
   for (StringRef name : {"llvm.global_dtors", "llvm.used"})
