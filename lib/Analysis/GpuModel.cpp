@@ -33,13 +33,14 @@ int64_t attn::mostGpuAttentionNumbers(const TargetInfo &target) {
 GpuAttentionTiles attn::arrangeGpuThreads(const TargetInfo &target,
                                           int64_t queries, int64_t keys,
                                           int64_t valueSize) {
-  // 16 by 16 threads; few queries leave threads to keys.
+  // 16 by 16 threads; few queries leave threads to keys and to channels. All
+  // threads bring keys and values, and what they bring is what takes time.
   GpuAttentionTiles tiles{queries, keys, 16, std::min<int64_t>(queries, 16)};
   while (queries % tiles.y != 0)
     --tiles.y;
   auto fits = [&](int64_t x) { return x * tiles.y <= target.device.threads; };
   if (queries < 16)
-    while (tiles.x < keys && fits(2 * tiles.x))
+    while (tiles.x < std::max(keys, valueSize) && fits(2 * tiles.x))
       tiles.x *= 2;
   // Two factors, maximum, sum and channels of a row, and what a tile adds to
   // channels and sum: addresses and the register tile of scores want their

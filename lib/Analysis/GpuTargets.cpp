@@ -25,14 +25,15 @@ struct Device {
 /// OpenCL 1.2 promises 32 KiB, and 256 threads run nearly everywhere. As fast
 /// as a small device of no vendor.
 static constexpr Device generic = {
-    {"generic", 32 * kib, 256, 64}, 1024, 1.0, 100};
+    {"generic", 32 * kib, 256, 64, 64}, 1024, 1.0, 100};
 /// A100. More than 48 KiB a block must be asked for. Two blocks of 256 threads
-/// with 128 registers fill the 65536 of a multiprocessor.
+/// with 128 registers fill the 65536 of a multiprocessor, of which there are
+/// 108; four of few queries fill its shared memory.
 static constexpr Device ampere = {
-    {"sm_80", 48 * kib, 512, 128}, 6912, 1.41, 1555};
-/// H100 and H200.
+    {"sm_80", 48 * kib, 512, 128, 4 * 108}, 6912, 1.41, 1555};
+/// H100 and H200: 132 multiprocessors.
 static constexpr Device hopper = {
-    {"sm_90", 48 * kib, 512, 128}, 16896, 1.98, 3350};
+    {"sm_90", 48 * kib, 512, 128, 4 * 132}, 16896, 1.98, 3350};
 
 static constexpr DeviceLimits devices[] = {generic.limits, ampere.limits,
                                            hopper.limits};

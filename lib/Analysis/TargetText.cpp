@@ -182,6 +182,8 @@ static void printDevice(const TargetInfo &target, llvm::raw_ostream &os) {
        "x and y of all schedules");
   line("registers", formatv("{0} a thread", target.device.registers),
        "sums of a thread");
+  line("blocks", formatv("{0} keep it busy", target.device.blocks),
+       "chunks of keys for few queries");
   line("f32 operations", formatv("{0:F0} GFLOP/s, assumed", machine.gflops),
        "--emit=cost without --machine");
   line("memory reads",

@@ -96,6 +96,24 @@ valueOfDim(StringRef text) {
   return std::pair(range->name.str(), int64_t(range->min));
 }
 
+/// Where all targets are devices, keys are split until one is busy. (What a CPU
+/// runs as well is split as the CPU wants it.)
+static void splitForDevices(const DriverOptions &options,
+                            GraphToFusedOptions &stage) {
+  int64_t blocks = 0;
+  for (const std::string &name : options.targets) {
+    const TargetInfo *target = lookupTarget(name);
+    if (!target || !target->isGpu())
+      return;
+    blocks = std::max(blocks, target->device.blocks);
+  }
+  if (blocks == 0)
+    return;
+  constexpr int64_t chunk = 256; // four key tiles or more
+  stage.splitChunk = chunk;
+  stage.splitTasks = blocks;
+}
+
 LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
                                const DriverOptions &options, ModelCost *cost) {
   if (emit == Emit::Graph)
@@ -110,6 +128,7 @@ LogicalResult attn::lowerModel(ModuleOp module, Emit emit,
           if (emit != Emit::Cost || !valueOfDim(dim))
             stage.dims.push_back(dim);
         stage.failIfNotFused = options.failIfNotFused;
+        splitForDevices(options, stage);
         buildGraphToFused(manager, stage);
       })))
     return failure();

@@ -35,7 +35,10 @@ void attn::buildGraphToFused(OpPassManager &manager,
   manager.addNestedPass<func::FuncOp>(createAttnFuseAttentionPass(fuse));
   manager.addPass(createAttnFuseLinearPass());
   manager.addNestedPass<func::FuncOp>(createAttnFoldHeadsPass());
-  manager.addNestedPass<func::FuncOp>(createAttnSplitKeysPass());
+  AttnSplitKeysPassOptions split;
+  split.chunk = options.splitChunk;
+  split.tasks = options.splitTasks;
+  manager.addNestedPass<func::FuncOp>(createAttnSplitKeysPass(split));
   // Whatever is left of attention, and the transpositions of the step before.
   manager.addNestedPass<func::FuncOp>(createAttnGeneralizePass());
   manager.addPass(createAttnFormKernelsPass());

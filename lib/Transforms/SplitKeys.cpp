@@ -36,10 +36,8 @@ namespace attn {
 
 using namespace attn;
 
-// Queries of a tile at least, and tasks that are enough for the cores of most
-// processors even where there is one batch row.
+// Queries of a tile at least.
 static constexpr int64_t tileQueries = 24;
-static constexpr int64_t enoughTasks = 16;
 // With more queries a chunk would do again what a query tile does once.
 static constexpr int64_t maxQueries = 64;
 
@@ -48,9 +46,9 @@ namespace {
 /// Splits the keys of one attention.
 class Splitting {
 public:
-  Splitting(AttentionOp op, int64_t chunk)
+  Splitting(AttentionOp op, int64_t chunk, int64_t enoughTasks)
       : op(op), builder(op), loc(op.getLoc()), chunk(chunk),
-        type(op.getResult().getType()) {}
+        enoughTasks(enoughTasks), type(op.getResult().getType()) {}
 
   /// Whether splitting is possible and there is something to gain.
   bool pays();
@@ -74,7 +72,7 @@ private:
   AttentionOp op;
   OpBuilder builder;
   Location loc;
-  int64_t chunk;
+  int64_t chunk, enoughTasks;
   /// Of the result.
   RankedTensorType type;
   SmallVector<OpFoldResult> sizes;
@@ -240,10 +238,15 @@ struct AttnSplitKeysPass final
           << "expected chunk >= 1, got " << int64_t(chunk);
       return signalPassFailure();
     }
+    if (tasks < 0) {
+      emitError(getOperation().getLoc())
+          << "expected tasks >= 0, got " << int64_t(tasks);
+      return signalPassFailure();
+    }
     SmallVector<AttentionOp> ops;
     getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
     for (AttentionOp op : ops) {
-      Splitting splitting(op, chunk);
+      Splitting splitting(op, chunk, tasks);
       if (!splitting.pays())
         continue;
       remark::passed(op.getLoc(), remark::RemarkOpts::name("keys-split")

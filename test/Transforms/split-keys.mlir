@@ -1,8 +1,14 @@
 // RUN: attn-opt %s --attn-split-keys=chunk=256 --remarks-filter=attn-split-keys --remark-policy=all -o - 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t
 // RUN: not attn-opt %s --attn-split-keys=chunk=0 2>&1 | FileCheck %s --check-prefix=CHUNK
+// RUN: not attn-opt %s --attn-split-keys=tasks=-1 2>&1 | FileCheck %s --check-prefix=TASKS
+// RUN: attn-opt %s --attn-split-keys="chunk=256 tasks=17" | FileCheck %s --check-prefix=MORE
 
 // CHUNK: error: expected chunk >= 1, got 0
+// TASKS: error: expected tasks >= 0, got -1
+// With more tasks for a device 16 heads are split as well.
+// MORE-LABEL: func.func @others
+// MORE: chunk(256) {{.*}} -> tensor<?x2x3x16x16xf32>
 // REMARK-COUNT-1: remark: [Passed] keys-split
 // REMARK-NOT: keys-split
 

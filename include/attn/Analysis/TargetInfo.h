@@ -35,6 +35,8 @@ struct DeviceLimits {
   int64_t sharedBytes;
   /// Threads of a block, and f32 registers of a thread.
   int64_t threads, registers;
+  /// Blocks that keep all of it busy.
+  int64_t blocks;
 };
 
 /// A target that kernels are compiled for.

@@ -30,6 +30,17 @@ struct GraphToFusedOptions
       *this, "fail-if-not-fused",
       llvm::cl::desc("Is an attention that cannot be fused an error?"),
       llvm::cl::init(false)};
+  Option<int64_t> splitChunk{
+      *this, "split-chunk",
+      llvm::cl::desc(
+          "How many keys has a chunk of attention with few queries?"),
+      llvm::cl::init(1024)};
+  Option<int64_t> splitTasks{
+      *this, "split-tasks",
+      llvm::cl::desc(
+          "How many tasks of a batch row keep the processor busy, so "
+          "that keys are not split?"),
+      llvm::cl::init(16)};
 };
 
 /// Stage 1, from graph-level operations to kernels and calls.

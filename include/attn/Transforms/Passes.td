@@ -238,8 +238,8 @@ def AttnFoldHeadsPass : Pass<"attn-fold-heads", "::mlir::func::FuncOp"> {
 def AttnSplitKeysPass : Pass<"attn-split-keys", "::mlir::func::FuncOp"> {
   let summary = "cut the keys of attention with few queries into chunks that run side by side";
   let description = [{
-    In decoding there is one task for each batch row and key head: less than a processor has cores. Where N is
-    static and at most 64, a batch row is fewer than 16 tasks (heads times tiles of 24 queries), and the number of keys may be above the chunk, keys are cut into
+    In decoding there is one task for each batch row and key head: less than a processor has cores, and much less than a device takes
+    blocks of threads. Where N is static and at most 64, a batch row is fewer than `tasks` (heads times tiles of 24 queries), and the number of keys may be above the chunk, keys are cut into
     chunks of `chunk`, each a task of its own that gives a result and its log-sum-exp. These are merged by what merging
     is: attention over chunks, whose scores are the log-sum-exps and whose values are the results. The chunk does
     not depend on threads or batch, so results have the same bits with any number of them.
@@ -264,7 +264,7 @@ def AttnSplitKeysPass : Pass<"attn-split-keys", "::mlir::func::FuncOp"> {
     } : tensor<1x?x4x128xf32>, tensor<?x?x4x128xf32>, tensor<?x?x4x128xf32> -> tensor<1x?x4x128xf32>
     ...
     ```
-    After `attn-split-keys{chunk=256}`:
+    After `attn-split-keys{chunk=256 tasks=64}`:
     ```mlir
     ...
     %parts, %lse = attn.attention %q, %k, %v scale(%c : f32) layout(bhsd) chunk(256)
@@ -273,11 +273,12 @@ def AttnSplitKeysPass : Pass<"attn-split-keys", "::mlir::func::FuncOp"> {
 
     - Requires: `attn-fold-heads` has run.
     - Guarantees: remark `keys-split`.
-    - Rejects: a chunk below 1. Attention with sinks stays as it is.
+    - Rejects: a chunk below 1, tasks below 0. Attention with sinks stays as it is.
     - Place: after `attn-fold-heads`, before `attn-generalize`.
   }];
   let options = [
     Option<"chunk", "chunk", "int64_t", "1024", "Keys of a chunk, a multiple of the key tile.">,
+    Option<"tasks", "tasks", "int64_t", "16", "Tasks of a batch row that are enough: more are not split.">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
