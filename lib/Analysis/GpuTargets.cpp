@@ -64,7 +64,9 @@ static constexpr TargetInfo row(llvm::StringRef name, llvm::StringRef suffix,
 
 static constexpr llvm::StringLiteral
     openCL = "x86-64-linux-sse41-opencl-cl_doubles",
-    cuda = "x86-64-linux-sse41-cuda-cuda_capability_80",
+    // The least that CUDA 13 still has.
+    cuda = "x86-64-linux-sse41-cuda-cuda_capability_75",
+    ampereCuda = "x86-64-linux-sse41-cuda-cuda_capability_80",
     vulkan = "x86-64-linux-sse41-vulkan", metal = "arm-64-osx-metal";
 
 static constexpr TargetInfo targets[] = {
@@ -72,8 +74,8 @@ static constexpr TargetInfo targets[] = {
     row("opencl-sm_80", "opencl80", openCL, DeviceApi::OpenCL, ampere),
     row("opencl-sm_90", "opencl90", openCL, DeviceApi::OpenCL, hopper),
     row("cuda", "cuda", cuda, DeviceApi::Cuda, generic),
-    row("cuda-sm_80", "cuda80", cuda, DeviceApi::Cuda, ampere),
-    row("cuda-sm_90", "cuda90", cuda, DeviceApi::Cuda, hopper),
+    row("cuda-sm_80", "cuda80", ampereCuda, DeviceApi::Cuda, ampere),
+    row("cuda-sm_90", "cuda90", ampereCuda, DeviceApi::Cuda, hopper),
     row("vulkan", "vulkan", vulkan, DeviceApi::Vulkan, generic),
     row("metal", "metal", metal, DeviceApi::Metal, generic),
 };
