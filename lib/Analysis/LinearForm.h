@@ -13,6 +13,7 @@
 #define ATTN_LIB_ANALYSIS_LINEARFORM_H
 
 #include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace attn {
