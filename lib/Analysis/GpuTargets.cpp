@@ -8,6 +8,7 @@
 
 #include "attn-c/cpu.h"
 #include "attn/Analysis/TargetInfo.h"
+#include "llvm/ADT/Twine.h"
 
 using namespace attn;
 

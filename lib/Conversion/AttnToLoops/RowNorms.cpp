@@ -10,6 +10,7 @@
 
 #include "RowNorms.h"
 #include "attn/Conversion/AttnToLoops/AttnToLoops.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;

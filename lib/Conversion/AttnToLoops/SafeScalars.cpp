@@ -5,6 +5,7 @@
 
 #include "SafeScalars.h"
 #include "attn/Dialect/IR/Attn.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 
