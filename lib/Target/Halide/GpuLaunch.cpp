@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "GpuLaunch.h"
+#include "Barriers.h"
 
 #include "attn/Analysis/TargetInfo.h"
 #include "llvm/ADT/bit.h"
@@ -88,21 +89,6 @@ private:
                      Halide::cast<int>(branch->condition), ForType::Serial,
                      Halide::Partition::Never, Halide::DeviceAPI::None,
                      branch->then_case);
-  }
-
-  static bool hasBarrier(const Stmt &stmt) {
-    class Find final : public IRVisitor {
-      using IRVisitor::visit;
-      void visit(const Call *op) override {
-        found |= op->is_intrinsic(Call::gpu_thread_barrier);
-        IRVisitor::visit(op);
-      }
-
-    public:
-      bool found = false;
-    } find;
-    stmt.accept(&find);
-    return find.found;
   }
 
   Expr visit(const Call *op) override {
@@ -223,7 +209,6 @@ private:
 
 /// One call of halide_<interface>_run.
 struct Launch {
-  std::string kernel;
   std::vector<Expr> threads;
   Expr sharedBytes;
   /// The arguments that are no buffers.
@@ -243,8 +228,6 @@ private:
       return;
     // state, name, blocks, threads, shared, sizes, arguments, which are buffers
     Launch launch;
-    if (const auto *name = op->args[1].as<StringImm>())
-      launch.kernel = name->value;
     for (int i = 5; i < 8; ++i)
       launch.threads.push_back(simplify(op->args[i]));
     launch.sharedBytes =
@@ -268,6 +251,7 @@ void attn::attachGpuPasses(Halide::Pipeline &pipeline,
     pipeline.add_custom_lowering_pass(new RoundBefore());
   }
   pipeline.add_custom_lowering_pass(new GpuPasses(pipeline.outputs()));
+  dropIdleBarriers(pipeline);
 }
 
 void attn::requireOwnMemory(Halide::Pipeline &pipeline,

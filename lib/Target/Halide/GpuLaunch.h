@@ -16,7 +16,8 @@ struct TargetInfo;
 /// Makes `pipeline` do nothing where all of its results are empty, launch
 /// nothing where there are no blocks (both are errors of a device), and order
 /// shared memory at each barrier: Halide leaves that out at the end of loops
-/// and relies on what devices do without being asked. For Vulkan, the device
+/// and relies on what devices do without being asked. Barriers that order
+/// nothing are dropped. For Vulkan, the device
 /// code computes what it can itself, because few numbers can be handed to it.
 void attachGpuPasses(Halide::Pipeline &pipeline, const TargetInfo &target);
 

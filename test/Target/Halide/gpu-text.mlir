@@ -37,7 +37,7 @@
 // CL-NOT: -8388608
 // CL: barrier(
 // CL: // produce tileMax0
-// CL: barrier(
+// CL-NOT: barrier(
 // CL: for (int _tileMax0_
 // CL: barrier(
 // CL-NOT: -2147483648
@@ -94,7 +94,6 @@
 // PTX-COUNT-32: fma.rn.f32
 // PTX-NOT: fma.rn.f32
 // PTX: bar.sync
-// PTX-NEXT: bar.sync
 // PTX-NOT: bar.sync
 // PTX: _for_tileMax0.{{[^ ]+}}"
 // PTX-NOT: setp.{{l|g}}{{.*}}.s32

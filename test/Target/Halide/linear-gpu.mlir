@@ -24,10 +24,11 @@ func.func @main(%x: tensor<?x40xf32>, %r: tensor<?x100xf32>) -> tensor<?x100xf32
 // CHECK: gpu_block<OpenCL> ({{.*}}panel.block_id_y, 0, 2)
 // CHECK: gpu_block<OpenCL>
 // 16 x 64 weights and 64 rows of 20 numbers.
-// CHECK-NEXT: allocate [[SHARED:allocgroup__sums.*]][float32 * 2304] in GPUShared
+// CHECK-NEXT: allocate [[SHARED:allocgroup__.*]][float32 * 2304] in GPUShared
+// CHECK-NEXT: allocate sums.0[float32 * 16] in Register
 // CHECK-NEXT: gpu_thread<OpenCL> ({{.*}}, 0, 16)
 // CHECK-NEXT: gpu_thread<OpenCL> ({{.*}}, 0, 16)
-// CHECK-NEXT: allocate sums[float32 * 16] in Register
+// CHECK-NOT: gpu_thread_barrier
 // CHECK: for (sums.s1.{{.*}}, 0, 3)
 // CHECK-NEXT: produce input_tile
 // CHECK-NOT: gpu_thread_barrier
@@ -39,9 +40,9 @@ func.func @main(%x: tensor<?x40xf32>, %r: tensor<?x100xf32>) -> tensor<?x100xf32
 // CHECK-NEXT: consume input_tile
 // CHECK-NOT: produce
 // CHECK-NOT: gpu_thread_barrier
-// CHECK: sums[(int64)0] = sums[(int64)0] + ([[SHARED]][{{.*}}]*[[SHARED]][{{.*}}])
+// CHECK: sums.0[0] = sums.0[0] + ([[SHARED]][{{.*}}]*[[SHARED]][{{.*}}])
 // CHECK-NOT: gpu_thread_barrier
-// CHECK: sums[(int64)15] = sums[(int64)15] +
+// CHECK: sums.0[15] = sums.0[15] +
 // CHECK: gpu_thread_barrier
 // CHECK-NEXT: }
 // CHECK-NEXT: }

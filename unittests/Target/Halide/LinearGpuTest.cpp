@@ -140,7 +140,7 @@ TEST(LinearGpuMemory, FollowsItsFormula) {
     auto kernel = CompiledKernel::compile(model.text(), "cuda");
     ASSERT_TRUE(kernel);
     llvm::StringRef text = kernel->stmt;
-    text = text.split("allocate allocgroup__sums").second;
+    text = text.split("allocate allocgroup__input_tile").second;
     text = text.split("[float32 * ").second.split(']').first;
     EXPECT_EQ(4 * std::stoll(text.str()), attn::gpuLinearSharedBytes(blocks));
   }

@@ -11,6 +11,9 @@
 //===----------------------------------------------------------------------===//
 #include "LinearGpu.h"
 
+#include "../Barriers.h"
+#include "../ThreadPrivate.h"
+
 #include "attn/Analysis/TargetInfo.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -48,11 +51,10 @@ static FailureOr<GpuLinearBlocks> getBlocks(FusedLinearOp op, KernelOp kernel) {
 
 /// The sums, and the tiles of the operands that each step reads.
 static void emitSums(LinearGpuAlgorithm &algorithm, int inner,
-                     llvm::function_ref<Expr(Expr k, Expr row)> x,
-                     llvm::function_ref<Expr(Expr j, Expr k, Expr p)> w) {
+                     llvm::function_ref<Expr(Expr k, Expr row)> input,
+                     llvm::function_ref<Expr(Expr j, Expr k, Expr p)> weight) {
   const GpuLinearBlocks &blocks = algorithm.blocks;
-  auto kc = static_cast<int>(blocks.kc), nr = static_cast<int>(blocks.nr),
-       mr = static_cast<int>(blocks.mr);
+  auto kc = static_cast<int>(blocks.kc), nr = static_cast<int>(blocks.nr);
   Expr k = algorithm.kStep * kc + algorithm.inner;
   auto inside = [&](const Expr &value) {
     return inner % kc ? select(k < inner, value, 0.0f) : value;
@@ -61,27 +63,23 @@ static void emitSums(LinearGpuAlgorithm &algorithm, int inner,
   algorithm.inputTile = Func("input_tile");
   algorithm.inputTile(algorithm.inner, algorithm.row, algorithm.kStep,
                       algorithm.tile) =
-      inside(
-          x(readable, algorithm.tile * algorithm.tileRows() + algorithm.row));
+      inside(input(readable,
+                   algorithm.tile * algorithm.tileRows() + algorithm.row));
   algorithm.weightTile = Func("weight_tile");
   algorithm.weightTile(algorithm.column, algorithm.inner, algorithm.kStep,
                        algorithm.panel) =
-      inside(w(algorithm.column, readable, algorithm.panel));
+      inside(weight(algorithm.column, readable, algorithm.panel));
 
   Halide::RDom r(0, kc, 0, static_cast<int>(llvm::divideCeil(inner, kc)), "r");
   algorithm.k = r.x;
   algorithm.step = r.y;
-  Halide::Var j = algorithm.j, i = algorithm.i, tx = algorithm.x,
-              ty = algorithm.y, p = algorithm.panel, b = algorithm.tile;
+  Halide::Var i = algorithm.i, x = algorithm.x, j = algorithm.j,
+              p = algorithm.panel, b = algorithm.tile;
   Func sums("sums");
-  sums(j, i, tx, ty, p, b) = PrivateSums::set(0.0f);
-  sums(j, i, tx, ty, p, b) =
-      PrivateSums::set(PrivateSums::get(sums(j, i, tx, ty, p, b)) +
-                       algorithm.inputTile(r.x, ty * mr + i, r.y, b) *
-                           algorithm.weightTile(tx * nr + j, r.x, r.y, p));
+  sums(i, x, j, p, b) = 0.0f;
+  sums(i, x, j, p, b) += algorithm.inputTile(r.x, i, r.y, b) *
+                         algorithm.weightTile(x * nr + j, r.x, r.y, p);
   algorithm.sums = sums;
-  algorithm.registers = PrivateSums(sums, mr * nr, static_cast<int>(blocks.x),
-                                    static_cast<int>(blocks.y));
 }
 
 FailureOr<HalideKernel> attn::emitLinearGpu(FusedLinearOp op, KernelOp kernel,
@@ -122,12 +120,12 @@ FailureOr<HalideKernel> attn::emitLinearGpu(FusedLinearOp op, KernelOp kernel,
   Expr n = layer.n, m = layer.m;
   promiseColumns(values, op.getCaptures(), n, layer.shape.columns);
   auto nr = static_cast<int>(blocks->nr), mr = static_cast<int>(blocks->mr);
-  Expr column = n % panel, row = m % algorithm.tileRows();
+  int tileRows = algorithm.tileRows();
+  Expr column = n % panel;
   Expr sum = 0.0f;
   if (layer.shape.inner > 0)
-    sum = PrivateSums::get(algorithm.sums(column % nr, row % mr, column / nr,
-                                          row / mr, n / panel,
-                                          m / algorithm.tileRows()));
+    sum = algorithm.sums(m % tileRows, column / nr, column % nr, n / panel,
+                         m / tileRows);
   FailureOr<Expr> result = emitEpilogue(op, values, layer.shape, sum, m, n);
   if (failed(result))
     return failure();
@@ -147,8 +145,12 @@ FailureOr<HalideKernel> attn::emitLinearGpu(FusedLinearOp op, KernelOp kernel,
   scheduleLinearGpu(algorithm);
   HalideKernel resultKernel;
   resultKernel.pipeline = Halide::Pipeline(layer.output);
-  if (layer.shape.inner > 0)
-    algorithm.registers.attach(resultKernel.pipeline);
+  if (layer.shape.inner > 0) {
+    makeThreadPrivate(resultKernel.pipeline, algorithm.sums,
+                      {tileRows, static_cast<int>(blocks->x), mr});
+    joinStores(resultKernel.pipeline, algorithm.inputTile,
+               algorithm.weightTile);
+  }
   resultKernel.args = operands->args;
   return resultKernel;
 }

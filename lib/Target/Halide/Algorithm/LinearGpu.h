@@ -11,7 +11,6 @@
 #ifndef ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEARGPU_H
 #define ATTN_LIB_TARGET_HALIDE_ALGORITHM_LINEARGPU_H
 
-#include "../PrivateSums.h"
 #include "Linear.h"
 #include "attn/Analysis/GpuModel.h"
 
@@ -21,13 +20,12 @@ struct LinearGpuAlgorithm {
   LinearAlgorithm layer; ///< `row`, `output` and what a norm needs.
   GpuLinearBlocks blocks;
 
-  /// sums(j, i, x, y, p, b): column and row of a thread, the thread, panel,
-  /// tile of rows.
+  /// sums(i, x, j, p, b): row of the tile, the thread of a column, which of its
+  /// columns, panel, tile of rows. Each thread has its own (ThreadPrivate.h).
   Halide::Func sums;
-  Halide::Var j{"j"}, i{"i"}, x{"tx"}, y{"ty"}, panel{"p"}, tile{"b"};
+  Halide::Var i{"i"}, x{"tx"}, j{"j"}, panel{"p"}, tile{"b"};
   /// A step and all steps of K.
   Halide::RVar k, step;
-  PrivateSums registers;
 
   /// What a step reads: x (k, row of tile, step, tile), weight (column of
   /// panel, k, step, panel). Zero past the end of K.

@@ -5,7 +5,7 @@
 //
 // A block of x * y threads for each tile of rows and panel. In each step over K
 // the threads load both tiles into shared memory, wait, and multiply what they
-// find there into sums in registers (PrivateSums.h):
+// find there into sums in registers (ThreadPrivate.h):
 //
 //   rows of x     read along K by threads beside each other, stored with more
 //                 numbers than a row has, so that the rows of two threads lie
@@ -48,28 +48,28 @@ static void stage(LinearGpuAlgorithm &algorithm, Func tile, const Var &column,
 
 static void scheduleSums(LinearGpuAlgorithm &algorithm, const Var &block) {
   const GpuLinearBlocks &blocks = algorithm.blocks;
-  auto x = static_cast<int>(blocks.x), y = static_cast<int>(blocks.y),
-       mr = static_cast<int>(blocks.mr), nr = static_cast<int>(blocks.nr),
-       kc = static_cast<int>(blocks.kc),
+  auto mr = static_cast<int>(blocks.mr), kc = static_cast<int>(blocks.kc),
        panel = static_cast<int>(blocks.panel());
-  Var j = algorithm.j, i = algorithm.i, tx = algorithm.x, ty = algorithm.y;
+  Var i = algorithm.i, x = algorithm.x, j = algorithm.j, y("ty"), own("own");
   Func sums = algorithm.sums;
   sums.compute_at(algorithm.layer.row, block)
-      .store_in(MemoryType::GPUShared)
-      .bound(j, 0, nr)
-      .bound(i, 0, mr)
-      .bound(tx, 0, x)
-      .bound(ty, 0, y)
+      .store_in(MemoryType::Register)
+      .bound(i, 0, algorithm.tileRows())
+      .bound(x, 0, static_cast<int>(blocks.x))
+      .bound(j, 0, static_cast<int>(blocks.nr))
       .bound_extent(algorithm.panel, 1)
       .bound_extent(algorithm.tile, 1)
+      .split(i, y, own, mr)
+      .reorder(j, own, x, y)
       .unroll(j)
-      .unroll(i)
-      .gpu_threads(tx, ty);
+      .unroll(own)
+      .gpu_threads(x, y);
   sums.update()
-      .reorder(j, i, algorithm.k, tx, ty, algorithm.step)
+      .split(i, y, own, mr)
+      .reorder(j, own, algorithm.k, x, y, algorithm.step)
       .unroll(j)
-      .unroll(i)
-      .gpu_threads(tx, ty);
+      .unroll(own)
+      .gpu_threads(x, y);
   if (kc % kUnroll == 0)
     sums.update().unroll(algorithm.k, kUnroll);
 

@@ -1,0 +1,27 @@
+//===- Barriers.h - where a block of threads waits -------------*- C++ -*-===//
+// Part of attn-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_TARGET_HALIDE_BARRIERS_H
+#define ATTN_LIB_TARGET_HALIDE_BARRIERS_H
+
+#include <Halide.h>
+
+namespace attn {
+
+/// Whether a statement is a barrier, and whether it holds one.
+bool isBarrier(const Halide::Internal::Stmt &stmt);
+bool hasBarrier(const Halide::Internal::Stmt &stmt);
+
+/// Makes `pipeline` not wait where no thread did anything that others see since
+/// the last barrier.
+void dropIdleBarriers(Halide::Pipeline &pipeline);
+
+/// Makes `pipeline` wait once behind the stores of `first` and `second`, which
+/// are the first things that a loop of a block of threads computes, and read
+/// nothing that threads share. Halide puts a barrier behind each.
+void joinStores(Halide::Pipeline &pipeline, const Halide::Func &first,
+                const Halide::Func &second);
+
+} // namespace attn
+#endif // ATTN_LIB_TARGET_HALIDE_BARRIERS_H
