@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "attn/Analysis/GpuModel.h"
 #include "attn/Analysis/TargetInfo.h"
+#include "llvm/ADT/Twine.h"
 
 #include "gtest/gtest.h"
 
