@@ -10,15 +10,12 @@
 #ifndef ATTN_ANALYSIS_TARGETINFO_H
 #define ATTN_ANALYSIS_TARGETINFO_H
 
+#include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
 #include <string>
-
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 
 namespace attn {
 

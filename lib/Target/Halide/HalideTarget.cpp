@@ -170,7 +170,7 @@ LogicalResult attn::compileKernel(KernelOp kernel, const TargetInfo &target,
     Halide::OutputFileType stmt = target.isGpu()
                                       ? Halide::OutputFileType::conceptual_stmt
                                       : Halide::OutputFileType::stmt;
-    for (auto [type, path] :
+    for (const auto &[type, path] :
          {std::pair(Halide::OutputFileType::bitcode, files.bitcode),
           std::pair(stmt, files.stmt),
           std::pair(Halide::OutputFileType::assembly, files.assembly),

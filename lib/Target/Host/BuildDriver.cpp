@@ -191,9 +191,6 @@ FailureOr<Driver> attn::buildDriver(ModuleOp variant,
   if (failed(entry))
     return failure();
   driver.function = *entry;
-  if (!llvm::hasSingleElement(driver.function.getBody()))
-    return entry->emitError("expected one block in the host function, got ")
-           << driver.function.getBody().getBlocks().size();
   if (failed(inlineLoopKernels(driver)))
     return failure();
   DriverBuilder builder(driver);

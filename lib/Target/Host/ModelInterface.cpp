@@ -39,6 +39,14 @@ FailureOr<func::FuncOp> attn::getEntry(ModuleOp module) {
   if (!entry)
     return module.emitError("expected a public func.func (because it becomes "
                             "the model), got none");
+  if (!llvm::hasSingleElement(entry.getBody()))
+    return entry.emitError("expected one block in the host function, got ")
+           << entry.getBody().getBlocks().size();
+  Operation *last = entry.getBody().front().getTerminator();
+  if (!isa<func::ReturnOp>(last))
+    return last->emitError("expected func.return at the end of the host "
+                           "function, got ")
+           << last->getName();
   return entry;
 }
 

@@ -11,6 +11,7 @@
 #include "WeightTest.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace attn;
@@ -200,6 +201,17 @@ TEST_F(Host, RefusesControlFlow) {
   })"));
   EXPECT_THAT(messages,
               ElementsAre("expected one block in the host function, got 2"));
+}
+
+TEST_F(Host, RefusesAFunctionThatDoesNotReturn) {
+  context.loadDialect<mlir::LLVM::LLVMDialect>();
+  EXPECT_FALSE(lower(R"(
+  func.func @f(%x: tensor<1xf32>) -> tensor<1xf32> {
+    llvm.unreachable
+  })"));
+  EXPECT_THAT(messages,
+              ElementsAre("expected func.return at the end of the host "
+                          "function, got llvm.unreachable"));
 }
 
 TEST_F(Host, RefusesATemporaryWhoseSizeDependsOnData) {

@@ -164,7 +164,7 @@ LogicalResult FlashBuilder::buildMix(FlashStage &stage, ExprEmitter &inside) {
 }
 
 /// 2^x for integers x <= 0, exactly.
-static Expr powerOfTwo(Expr x) {
+static Expr powerOfTwo(const Expr &x) {
   Expr exponent = Halide::max(x + 127.0f, 0.0f);
   return Halide::reinterpret<float>(Halide::cast<int32_t>(exponent) << 23);
 }

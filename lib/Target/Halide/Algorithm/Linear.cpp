@@ -85,7 +85,8 @@ FailureOr<LinearShape> attn::getLinearShape(FusedLinearOp op, KernelOp kernel,
 // The product
 //===----------------------------------------------------------------------===//
 
-Expr LinearProduct::at(const LinearShape &shape, Expr row, Expr column) const {
+Expr LinearProduct::at(const LinearShape &shape, const Expr &row,
+                       const Expr &column) const {
   Expr inPanel = column % shape.nr, panel = column / shape.nr;
   return shape.isBlocked() ? blocks(inPanel, row, panel)
                            : tile(inPanel, row, panel, 0);
@@ -195,11 +196,12 @@ void attn::emitNorm(LinearAlgorithm &algorithm, const ExprEmitter &values,
   };
   Expr mean;
   if (op.getBeta())
-    mean = reduce("sum", [&](Expr n) { return row(n, inside); })(m) * scale;
+    mean =
+        reduce("sum", [&](const Expr &n) { return row(n, inside); })(m) * scale;
   auto centred = [&](const Expr &n, const Expr &m) {
     return mean.defined() ? subtractInOrder(row(n, m), mean) : Expr(row(n, m));
   };
-  Func squares = reduce("squares", [&](Expr n) {
+  Func squares = reduce("squares", [&](const Expr &n) {
     Expr difference = centred(n, inside);
     return difference * difference;
   });
@@ -265,11 +267,11 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
   weight.dim(2).set_stride(static_cast<int>(int64_t(shape->nr) * shape->inner));
   weight.set_host_alignment(64);
   const HalfFloats &halves = values.halves;
-  auto x = [&](Expr k, Expr m) {
+  auto x = [&](const Expr &k, const Expr &m) {
     return halves.widen(input(k, min(m, rows - 1)),
                         op.getInput().getType().getElementType());
   };
-  auto w = [&](Expr j, Expr k, Expr p) {
+  auto w = [&](const Expr &j, const Expr &k, const Expr &p) {
     return halves.widen(weight(j, k, p),
                         op.getWeight().getType().getElementType());
   };
@@ -278,7 +280,7 @@ FailureOr<HalideKernel> attn::emitLinear(FusedLinearOp op, KernelOp kernel,
       emitProduct(*shape, "tile", x, w, isUsed, target.fusedMultiplyAdd);
   algorithm.single = emitProduct(
       *shape, "single", x,
-      [&](Expr j, Expr k, Expr p) {
+      [&](const Expr &j, const Expr &k, const Expr &p) {
         return w(j, k, min(p, shape->panels - 1));
       },
       [](const Expr &) { return Expr(0.0f); }, target.fusedMultiplyAdd);

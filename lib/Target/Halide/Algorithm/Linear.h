@@ -49,8 +49,8 @@ struct LinearProduct {
   Halide::Func blocks, rest;
   Halide::RVar blockT, restK;
   /// The product at a row and column.
-  Halide::Expr at(const LinearShape &shape, Halide::Expr row,
-                  Halide::Expr column) const;
+  Halide::Expr at(const LinearShape &shape, const Halide::Expr &row,
+                  const Halide::Expr &column) const;
 };
 
 struct LinearAlgorithm {
