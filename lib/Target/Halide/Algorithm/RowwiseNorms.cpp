@@ -45,13 +45,13 @@ static Expr atLeast(const Expr &a, float b) {
 TensorSource RowwiseEmitter::keepRow(const TensorSource &source, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t columns = type.getShape().back();
-  int64_t bytes = columns * 4 * plan.group;
+  int64_t columnBytes = 4 * plan.group;
   if (isa<BlockArgument>(value) || ShapedType::isDynamic(columns) ||
-      bytes > plan.rowBytes)
+      columns > plan.rowBytes / columnBytes)
     return source;
   // Threads share a memory that all rows of a block must fit in.
   if (plan.isGpu())
-    plan.rowBytes -= bytes;
+    plan.rowBytes -= columns * columnBytes;
   return storeRow(source, static_cast<int>(columns));
 }
 
