@@ -46,8 +46,6 @@ if [[ ${devices:-0} -eq 0 ]]; then
   exit 77
 fi
 
-# Kernels of sm_80 may keep up to 90 numbers a thread.
-export HL_CUDA_JIT_MAX_REGISTERS=${HL_CUDA_JIT_MAX_REGISTERS:-255}
 echo "=== operators (ONNX)"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
