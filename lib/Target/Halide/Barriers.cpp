@@ -155,14 +155,28 @@ private:
   using BlockMutator::visit;
 
   Stmt visit(const For *op) override {
+    if (op->for_type == ForType::GPUBlock)
+      isUsed = false;
+    bool isFirst = !isUsed;
     Stmt loop = IRMutator::visit(op);
     op = loop.as<For>();
-    // What an iteration stores is read by the one before until its last
-    // barrier.
-    if (op->for_type != ForType::Serial || !endsWithBarrier(op->body))
+    // What is stored takes the place of what others may read until the barrier
+    // that is dropped: nothing before the loop, and in the iteration before
+    // nothing behind its last barrier.
+    if (!isFirst || op->for_type != ForType::Serial ||
+        !endsWithBarrier(op->body))
       return loop;
     return For::make(op->name, op->min, op->extent, op->for_type,
                      op->partition_policy, op->device_api, join(op->body));
+  }
+
+  Expr visit(const Load *op) override {
+    isUsed |= shared.count(op->name) != 0;
+    return IRMutator::visit(op);
+  }
+  Stmt visit(const Store *op) override {
+    isUsed |= shared.count(op->name) != 0;
+    return IRMutator::visit(op);
   }
 
   static bool endsWithBarrier(const Stmt &body) {
@@ -193,6 +207,7 @@ private:
   }
 
   std::string first, second;
+  bool isUsed = false; ///< What threads share, in the launch so far.
 };
 
 } // namespace

@@ -17,9 +17,10 @@ bool hasBarrier(const Halide::Internal::Stmt &stmt);
 /// the last barrier.
 void dropIdleBarriers(Halide::Pipeline &pipeline);
 
-/// Makes `pipeline` wait once behind the stores of `first` and `second`, which
-/// are the first things that a loop of a block of threads computes, and read
-/// nothing that threads share. Halide puts a barrier behind each.
+/// Makes `pipeline` wait once behind the stores of `first` and `second`, if
+/// they are the first things that a loop of a block of threads computes, the
+/// first of a launch that threads share, and read nothing of that kind. Halide
+/// puts a barrier behind each.
 void joinStores(Halide::Pipeline &pipeline, const Halide::Func &first,
                 const Halide::Func &second);
 
