@@ -167,6 +167,17 @@ attn_status attn_rt_open_library(attn_device *device, const char *name,
 /* A function of a library that stays open: Halide keeps what it found. */
 void *attn_rt_get_symbol(const char *library, const char *name);
 
+/* The arguments of Halide's functions that launch a kernel. */
+#define ATTN_LAUNCH                                                            \
+  void *user_context, void *state, const char *name, int blocks_x,             \
+      int blocks_y, int blocks_z, int threads_x, int threads_y, int threads_z, \
+      int shared_bytes, size_t *sizes, void **arguments, int8_t *are_buffers
+enum { ATTN_MAX_BLOCKS = 65535 };
+/* A text where a launch has more blocks than `max_x`, or in the other
+ * dimensions than ATTN_MAX_BLOCKS. */
+attn_status attn_rt_check_blocks(attn_ctx *ctx, int max_x, int x, int y, int z,
+                                 const char *reason);
+
 /* Regions.c: all return 0 or an attn_status with a text in the context. */
 attn_status attn_rt_region_reserve(attn_ctx *ctx, attn_region *region,
                                    uint64_t bytes, const char *what);

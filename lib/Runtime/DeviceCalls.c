@@ -5,6 +5,17 @@
 #include "Device.h"
 #include <string.h>
 
+attn_status attn_rt_check_blocks(attn_ctx *ctx, int max_x, int x, int y, int z,
+                                 const char *reason) {
+  if (x <= max_x && y <= ATTN_MAX_BLOCKS && z <= ATTN_MAX_BLOCKS)
+    return ATTN_OK;
+  return attn_rt_ctx_fail(ctx, ATTN_ERROR_DEVICE,
+                          "expected at most %d x %d x %d blocks of threads "
+                          "(because %s), got %d x %d x %d: run smaller batches",
+                          max_x, ATTN_MAX_BLOCKS, ATTN_MAX_BLOCKS, reason, x, y,
+                          z);
+}
+
 /* The memory of a tensor of the model, of the workspace or of a weight. */
 static attn_region *get_region(attn_ctx *ctx, int32_t root) {
   attn_device_ctx *own = ctx->device;

@@ -233,3 +233,17 @@ void *halide_cuda_get_symbol(void *user_context, const char *name) {
       return own[i].function;
   return found;
 }
+
+/* What the object writer makes of halide_cuda_run. */
+int attn_rt_run_cuda(ATTN_LAUNCH);
+int halide_cuda_run(ATTN_LAUNCH);
+int halide_cuda_run(ATTN_LAUNCH) {
+  attn_status status =
+      attn_rt_check_blocks(user_context, INT32_MAX, blocks_x, blocks_y,
+                           blocks_z, "a device of CUDA takes no more");
+  return status
+             ? (int)status
+             : attn_rt_run_cuda(user_context, state, name, blocks_x, blocks_y,
+                                blocks_z, threads_x, threads_y, threads_z,
+                                shared_bytes, sizes, arguments, are_buffers);
+}

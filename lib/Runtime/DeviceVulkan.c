@@ -165,31 +165,17 @@ static attn_status open_queue(attn_ctx *ctx, const attn_options *options,
 ATTN_DEVICE_API(attn_rt_vulkan, halide_vulkan_device_interface);
 
 /* What the object writer makes of halide_vulkan_run. */
-int attn_rt_run_vulkan(void *user_context, void *state, const char *name,
-                       int blocks_x, int blocks_y, int blocks_z, int threads_x,
-                       int threads_y, int threads_z, int shared_bytes,
-                       size_t *sizes, void **arguments, int8_t *are_buffers);
-
-/* A device of Vulkan need not take more blocks than this in a dimension; what
- * one does that is given more is not defined. */
-enum { MAX_BLOCKS = 65535 };
-
-int halide_vulkan_run(void *user_context, void *state, const char *name,
-                      int blocks_x, int blocks_y, int blocks_z, int threads_x,
-                      int threads_y, int threads_z, int shared_bytes,
-                      size_t *sizes, void **arguments, int8_t *are_buffers);
-int halide_vulkan_run(void *user_context, void *state, const char *name,
-                      int blocks_x, int blocks_y, int blocks_z, int threads_x,
-                      int threads_y, int threads_z, int shared_bytes,
-                      size_t *sizes, void **arguments, int8_t *are_buffers) {
-  if (blocks_x > MAX_BLOCKS || blocks_y > MAX_BLOCKS || blocks_z > MAX_BLOCKS)
-    return attn_rt_ctx_fail(
-        user_context, ATTN_ERROR_DEVICE,
-        "expected at most %d blocks of threads in a dimension (because not "
-        "each device of Vulkan takes more), got %d x %d x %d: run fewer rows "
-        "at a time",
-        MAX_BLOCKS, blocks_x, blocks_y, blocks_z);
-  return attn_rt_run_vulkan(user_context, state, name, blocks_x, blocks_y,
-                            blocks_z, threads_x, threads_y, threads_z,
-                            shared_bytes, sizes, arguments, are_buffers);
+int attn_rt_run_vulkan(ATTN_LAUNCH);
+int halide_vulkan_run(ATTN_LAUNCH);
+int halide_vulkan_run(ATTN_LAUNCH) {
+  /* What a device of Vulkan does that is given more blocks than it takes is not
+   * defined. */
+  attn_status status =
+      attn_rt_check_blocks(user_context, ATTN_MAX_BLOCKS, blocks_x, blocks_y,
+                           blocks_z, "a device of Vulkan may take no more");
+  return status
+             ? (int)status
+             : attn_rt_run_vulkan(user_context, state, name, blocks_x, blocks_y,
+                                  blocks_z, threads_x, threads_y, threads_z,
+                                  shared_bytes, sizes, arguments, are_buffers);
 }

@@ -179,7 +179,9 @@ LogicalResult ObjectLinker::addHalideRuntime(ArrayRef<Variant> variants,
         return variant.target->isGpu();
       }))
     callConstructors(**module);
-  // Of Vulkan ours looks at launches and errors first (Runtime/DeviceVulkan.c).
+  // Ours looks at launches first, and at errors of Vulkan.
+  if (llvm::Function *run = (*module)->getFunction("halide_cuda_run"))
+    run->setName("attn_rt_run_cuda");
   if (llvm::Function *run = (*module)->getFunction("halide_vulkan_run")) {
     run->setName("attn_rt_run_vulkan");
     llvm::Function *error = (*module)->getFunction("halide_error");
