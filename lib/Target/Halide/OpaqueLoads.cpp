@@ -12,11 +12,12 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 using namespace Halide::Internal;
 using Halide::Expr;
 
-static const std::string prefix = "attn_opaque_load_";
+static constexpr std::string_view prefix = "attn_opaque_load_";
 
 namespace attn {
 
@@ -166,7 +167,7 @@ using namespace attn;
 Expr OpaqueLoads::hide(const Expr &value,
                        const std::vector<Halide::Var> &counters) {
   std::vector<Expr> args(counters.begin(), counters.end());
-  std::string name = prefix + std::to_string(entries.size());
+  std::string name = std::string(prefix) + std::to_string(entries.size());
   entries.push_back({value, counters});
   return Call::make(value.type(), name, args, Call::PureExtern);
 }

@@ -144,7 +144,7 @@ private:
     std::map<std::string, Expr> first = {{threadX, 0}, {threadY, 0}};
     Expr base = simplify(substitute(first, full));
     Expr offset = 0;
-    for (auto [thread, stride] :
+    for (const auto &[thread, stride] :
          {std::pair(threadX, layout.rows), {threadY, layout.rowsEach}})
       if (!thread.empty())
         offset += Variable::make(Halide::Int(32), thread) * stride;

@@ -18,7 +18,6 @@
 
 using namespace attn::testing;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 namespace {
 

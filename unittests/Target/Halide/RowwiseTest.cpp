@@ -95,6 +95,7 @@ protected:
 std::vector<RowCase> casesOf(const char *target,
                              const std::vector<int64_t> &lengths) {
   std::vector<RowCase> cases;
+  cases.reserve(lengths.size());
   for (int64_t length : lengths)
     cases.push_back({target, length});
   return cases;

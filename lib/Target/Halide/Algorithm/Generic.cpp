@@ -157,8 +157,9 @@ FailureOr<GenericAlgorithm> LinalgEmitter::emit(unsigned number) {
   OpOperand *init = op.getDpsInitOperand(number);
   AffineMap outputMap = op.getMatchingIndexingMap(init);
   bool readsInit = op.payloadUsesValueFromOperand(init);
-  FailureOr<TensorSource> initial = TensorSource();
-  if (readsInit && failed(initial = initialValue(init->get())))
+  FailureOr<TensorSource> initial =
+      readsInit ? initialValue(init->get()) : TensorSource();
+  if (failed(initial))
     return failure();
 
   // Variables: the output's dimensions, innermost first.

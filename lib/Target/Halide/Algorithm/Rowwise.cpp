@@ -26,6 +26,7 @@ using Halide::Var;
 
 std::vector<Var> attn::rowVariables(size_t count) {
   std::vector<Var> rows;
+  rows.reserve(count);
   for (size_t i = 0; i < count; ++i)
     rows.emplace_back("r" + std::to_string(i));
   return rows;

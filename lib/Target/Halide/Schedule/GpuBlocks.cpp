@@ -8,7 +8,7 @@ using namespace attn;
 using namespace Halide;
 
 /// Whether the dimension of an output is known to have one entry.
-static bool isSingle(Func func, const Var &var) {
+static bool isSingle(const Func &func, const Var &var) {
   std::vector<Var> args = func.args();
   for (size_t dim = 0; dim < args.size(); ++dim)
     if (args[dim].same_as(var)) {
