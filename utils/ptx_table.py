@@ -9,8 +9,8 @@
 
     utils/ptx_table.py build/release/bin/attn-opt PTXAS [--check docs/Gpu.md]
 
-Each family of kernels, with D of 64 and 128, f32 and f16, for sm_80 and sm_90
-(the target's limits), is assembled for sm_80, sm_90 and sm_100: threads and
+Each family of kernels, with D of 64 and 128, f32 and f16, for sm_80's limits,
+is assembled for sm_80, sm_90 and sm_100: threads and
 shared memory of a block, registers of a thread and bytes that it spills, which
 must be none. With --check each line must stand in the page; numbers of
 registers may differ, since each ptxas counts them its own way.
@@ -38,6 +38,23 @@ func.func @main(%q: tensor<?x?x8x{d}x{t}> {{attn.dims = ["b", "n", "", ""]}}, %k
 }}
 """
 CAUSAL = "  %x = attn.mask %s by causal<bottom_right> : tensor<?x8x?x?x{t}>\n"
+DECODE = """\
+func.func @main(%q: tensor<?x1x8x{d}x{t}> {{attn.dims = ["b", "", "", ""]}}, %k: tensor<?x?x8x{d}x{t}> {{attn.dims = ["b", "m", "", ""]}},
+    %v: tensor<?x?x8x{d}x{t}> {{attn.dims = ["b", "m", "", ""]}}) -> tensor<?x1x8x{d}x{t}> {{
+  %s = attn.scores %q, %k layout(bshd) : tensor<?x1x8x{d}x{t}>, tensor<?x?x8x{d}x{t}> -> tensor<?x8x1x?x{t}>
+  %p = attn.softmax %s : tensor<?x8x1x?x{t}> -> tensor<?x8x1x?x{t}>
+  %o = attn.mix %p, %v layout(bshd) : tensor<?x8x1x?x{t}>, tensor<?x?x8x{d}x{t}> -> tensor<?x1x8x{d}x{t}>
+  return %o : tensor<?x1x8x{d}x{t}>
+}}
+"""
+GENERIC = """\
+func.func @main(%x: tensor<8x64x{d}x{t}>) -> tensor<64x8x{d}x{t}> {{
+  %0 = tensor.empty() : tensor<64x8x{d}x{t}>
+  %1 = linalg.transpose ins(%x : tensor<8x64x{d}x{t}>) outs(%0 : tensor<64x8x{d}x{t}>) permutation = [1, 0, 2]
+  %2 = arith.addf %1, %1 : tensor<64x8x{d}x{t}>
+  return %2 : tensor<64x8x{d}x{t}>
+}}
+"""
 LINEAR = """\
 func.func @main(%x: tensor<?x{d}x{t}> {{attn.dims = ["rows", ""]}}, %w: tensor<{d}x{d}x{t}>) -> tensor<?x{d}x{t}> {{
   %0 = attn.linear %x, %w : tensor<?x{d}x{t}>, tensor<{d}x{d}x{t}> -> tensor<?x{d}x{t}>
@@ -64,10 +81,13 @@ def models():
             yield f"attention D {d} {t}", ATTENTION.format(d=d, t=t, mask="", s="%s")
             mask = CAUSAL.format(t=t)
             yield f"causal D {d} {t}", ATTENTION.format(d=d, t=t, mask=mask, s="%x")
+            yield f"one query D {d} {t}", DECODE.format(d=d, t=t)
     for t in ("f32", "f16"):
         yield f"linear 768x768 {t}", LINEAR.format(d=768, t=t)
-    yield "layer norm 768 f32", NORM.format(d=768, t="f32")
-    yield "softmax 512 f32", SOFTMAX.format(d=512, t="f32")
+        yield f"layer norm 768 {t}", NORM.format(d=768, t=t)
+        yield f"softmax 512 {t}", SOFTMAX.format(d=512, t=t)
+        for d in (64, 128):
+            yield f"transposed sum D {d} {t}", GENERIC.format(d=d, t=t)
 
 
 def run(*command):
