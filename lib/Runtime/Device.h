@@ -167,16 +167,31 @@ attn_status attn_rt_open_library(attn_device *device, const char *name,
 /* A function of a library that stays open: Halide keeps what it found. */
 void *attn_rt_get_symbol(const char *library, const char *name);
 
-/* The arguments of Halide's functions that launch a kernel. */
-#define ATTN_LAUNCH                                                            \
-  void *user_context, void *state, const char *name, int blocks_x,             \
-      int blocks_y, int blocks_z, int threads_x, int threads_y, int threads_z, \
-      int shared_bytes, size_t *sizes, void **arguments, int8_t *are_buffers
 enum { ATTN_MAX_BLOCKS = 65535 };
 /* A text where a launch has more blocks than `max_x`, or in the other
  * dimensions than ATTN_MAX_BLOCKS. */
 attn_status attn_rt_check_blocks(attn_ctx *ctx, int max_x, int x, int y, int z,
                                  const char *reason);
+
+/* Halide's function that launches a kernel of an interface, with that check
+ * before it: the object writer calls Halide's own attn_rt_run_<interface>. */
+#define ATTN_LAUNCH                                                            \
+  void *user_context, void *state, const char *name, int blocks_x,             \
+      int blocks_y, int blocks_z, int threads_x, int threads_y, int threads_z, \
+      int shared_bytes, size_t *sizes, void **arguments, int8_t *are_buffers
+#define ATTN_CHECK_LAUNCHES(interface, max_x, reason)                          \
+  int attn_rt_run_##interface(ATTN_LAUNCH);                                    \
+  int halide_##interface##_run(ATTN_LAUNCH);                                   \
+  int halide_##interface##_run(ATTN_LAUNCH) {                                  \
+    attn_status status = attn_rt_check_blocks(user_context, max_x, blocks_x,   \
+                                              blocks_y, blocks_z, reason);     \
+    return status                                                              \
+               ? (int)status                                                   \
+               : attn_rt_run_##interface(user_context, state, name, blocks_x,  \
+                                         blocks_y, blocks_z, threads_x,        \
+                                         threads_y, threads_z, shared_bytes,   \
+                                         sizes, arguments, are_buffers);       \
+  }
 
 /* Regions.c: all return 0 or an attn_status with a text in the context. */
 attn_status attn_rt_region_reserve(attn_ctx *ctx, attn_region *region,

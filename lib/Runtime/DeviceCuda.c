@@ -182,36 +182,39 @@ static bool is_loaded(const char *module) {
   return module < not_loaded || module >= not_loaded + sizeof not_loaded;
 }
 
+/* The driver's own, once Halide has asked for them. */
+enum { LOAD, UNLOAD, GET_FUNCTION, NUM_REPLACED };
+static void *replaced[NUM_REPLACED];
+
 /* Halide asks for at most 64 registers a thread, which makes kernels spill. 128
  * are what each thread of the largest block, 512, can have. */
 static int32_t load_module(void **module, const void *image,
                            uint32_t num_options, const int32_t *options,
                            void **values) {
   int32_t (*load)(void **, const void *, uint32_t, const int32_t *, void **) =
-      (int32_t (*)(void **, const void *, uint32_t, const int32_t *, void **))
-          attn_rt_get_symbol(library_name, "cuModuleLoadDataEx");
+      (int32_t (*)(void **, const void *, uint32_t, const int32_t *,
+                   void **))replaced[LOAD];
   static const int32_t max_registers = 0; /* CU_JIT_MAX_REGISTERS */
   void *most = (void *)(uintptr_t)128;
   (void)num_options;
   (void)options;
   (void)values;
   int32_t code = load(module, image, 1, &max_registers, &most);
+  bool is_known = code > 0 && code < (int32_t)sizeof not_loaded;
   if (code)
-    *module = &not_loaded[code < (int32_t)sizeof not_loaded ? code : 0];
+    *module = &not_loaded[is_known ? code : 0];
   return 0;
 }
 
 static int32_t unload_module(void *module) {
-  int32_t (*unload)(void *) =
-      (int32_t (*)(void *))attn_rt_get_symbol(library_name, "cuModuleUnload");
+  int32_t (*unload)(void *) = (int32_t (*)(void *))replaced[UNLOAD];
   return is_loaded(module) ? unload(module) : 0;
 }
 
 static int32_t get_function(void **function, void *module, const char *name) {
   enum { UNKNOWN = 999 };
   int32_t (*get)(void **, void *, const char *) =
-      (int32_t (*)(void **, void *, const char *))attn_rt_get_symbol(
-          library_name, "cuModuleGetFunction");
+      (int32_t (*)(void **, void *, const char *))replaced[GET_FUNCTION];
   if (is_loaded(module))
     return get(function, module, name);
   int32_t code = (int32_t)((char *)module - not_loaded);
@@ -223,27 +226,18 @@ void *halide_cuda_get_symbol(void *user_context, const char *name) {
   static const struct {
     const char *name;
     void *function;
-  } own[] = {{"cuModuleLoadDataEx", (void *)load_module},
-             {"cuModuleUnload", (void *)unload_module},
-             {"cuModuleGetFunction", (void *)get_function}};
+  } own[NUM_REPLACED] = {{"cuModuleLoadDataEx", (void *)load_module},
+                         {"cuModuleUnload", (void *)unload_module},
+                         {"cuModuleGetFunction", (void *)get_function}};
   (void)user_context;
   void *found = attn_rt_get_symbol(library_name, name);
-  for (size_t i = 0; found && i < sizeof own / sizeof own[0]; ++i)
-    if (!strcmp(name, own[i].name))
+  for (int i = 0; found && i < NUM_REPLACED; ++i)
+    if (!strcmp(name, own[i].name)) {
+      replaced[i] = found;
       return own[i].function;
+    }
   return found;
 }
 
-/* What the object writer makes of halide_cuda_run. */
-int attn_rt_run_cuda(ATTN_LAUNCH);
-int halide_cuda_run(ATTN_LAUNCH);
-int halide_cuda_run(ATTN_LAUNCH) {
-  attn_status status =
-      attn_rt_check_blocks(user_context, INT32_MAX, blocks_x, blocks_y,
-                           blocks_z, "a device of CUDA takes no more");
-  return status
-             ? (int)status
-             : attn_rt_run_cuda(user_context, state, name, blocks_x, blocks_y,
-                                blocks_z, threads_x, threads_y, threads_z,
-                                shared_bytes, sizes, arguments, are_buffers);
-}
+/* The driver would say that an argument is not allowed, and not which. */
+ATTN_CHECK_LAUNCHES(cuda, INT32_MAX, "a device of CUDA takes no more")

@@ -164,18 +164,6 @@ static attn_status open_queue(attn_ctx *ctx, const attn_options *options,
 
 ATTN_DEVICE_API(attn_rt_vulkan, halide_vulkan_device_interface);
 
-/* What the object writer makes of halide_vulkan_run. */
-int attn_rt_run_vulkan(ATTN_LAUNCH);
-int halide_vulkan_run(ATTN_LAUNCH);
-int halide_vulkan_run(ATTN_LAUNCH) {
-  /* What a device of Vulkan does that is given more blocks than it takes is not
-   * defined. */
-  attn_status status =
-      attn_rt_check_blocks(user_context, ATTN_MAX_BLOCKS, blocks_x, blocks_y,
-                           blocks_z, "a device of Vulkan may take no more");
-  return status
-             ? (int)status
-             : attn_rt_run_vulkan(user_context, state, name, blocks_x, blocks_y,
-                                  blocks_z, threads_x, threads_y, threads_z,
-                                  shared_bytes, sizes, arguments, are_buffers);
-}
+/* What a device of Vulkan does that is given more is not defined. */
+ATTN_CHECK_LAUNCHES(vulkan, ATTN_MAX_BLOCKS,
+                    "a device of Vulkan may take no more")

@@ -11,6 +11,7 @@
 #ifndef ATTN_PIPELINES_PIPELINES_H
 #define ATTN_PIPELINES_PIPELINES_H
 
+#include "attn/Transforms/Passes.h"
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -34,13 +35,13 @@ struct GraphToFusedOptions
       *this, "split-chunk",
       llvm::cl::desc(
           "How many keys has a chunk of attention with few queries?"),
-      llvm::cl::init(1024)};
+      llvm::cl::init(AttnSplitKeysPassOptions().chunk)};
   Option<int64_t> splitTasks{
       *this, "split-tasks",
       llvm::cl::desc(
           "How many tasks of a batch row keep the processor busy, so "
           "that keys are not split?"),
-      llvm::cl::init(16)};
+      llvm::cl::init(AttnSplitKeysPassOptions().tasks)};
 };
 
 /// Stage 1, from graph-level operations to kernels and calls.

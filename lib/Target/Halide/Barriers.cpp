@@ -19,7 +19,7 @@ using namespace Halide::Internal;
 using Halide::Expr;
 using Halide::MemoryType;
 
-bool attn::isBarrier(const Stmt &stmt) {
+static bool isBarrier(const Stmt &stmt) {
   const auto *evaluate = stmt.as<Evaluate>();
   const Call *call = evaluate ? evaluate->value.as<Call>() : nullptr;
   return call && call->is_intrinsic(Call::gpu_thread_barrier);

@@ -9,8 +9,7 @@
 
 namespace attn {
 
-/// Whether a statement is a barrier, and whether it holds one.
-bool isBarrier(const Halide::Internal::Stmt &stmt);
+/// Whether a statement holds a barrier.
 bool hasBarrier(const Halide::Internal::Stmt &stmt);
 
 /// Makes `pipeline` not wait where no thread did anything that others see since

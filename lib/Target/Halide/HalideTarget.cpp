@@ -130,10 +130,15 @@ writeDeviceCode(const Halide::Module &module, StringRef path,
   Halide::Buffer<> code = module.get_device_code_buffer();
   std::error_code error;
   llvm::raw_fd_ostream file(path, error);
+  if (!error && code.defined())
+    file.write(static_cast<const char *>(code.data()), code.size_in_bytes());
+  if (!error) {
+    file.close();
+    error = file.error();
+    file.clear_error();
+  }
   if (error)
     return emitError() << "cannot write '" << path << "': " << error.message();
-  if (code.defined())
-    file.write(static_cast<const char *>(code.data()), code.size_in_bytes());
   return success();
 }
 

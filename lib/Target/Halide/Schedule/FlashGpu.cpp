@@ -105,8 +105,8 @@ void FlashGpuSchedule::placeBlocks(Func func, const std::vector<Var> &vars) {
   for (const Var &var : llvm::reverse(vars))
     if (!var.same_as(a.d) && !var.same_as(a.row))
       blocks.push_back(var);
-  // Of a fourth one, which the chunks of keys are, there is a launch for each
-  // batch entry.
+  // Of four dimensions, with the chunks of keys, batch entries are the one that
+  // has no place among the blocks: there is a launch for each.
   if (blocks.size() > 3)
     std::swap(blocks[2], blocks[3]);
   tileLoop = placeOnBlocks(func, order, blocks);
